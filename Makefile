@@ -41,7 +41,7 @@ run: setup ## Start everything on http://127.0.0.1:8000 (Ctrl-C stops it)
 	@exec $(BIN)/deskarena up $(ARGS)
 
 .PHONY: test
-test: ## Run the tests, with seeded samples of the long parts (SEED=n); 15 to 40 minutes on two cores, by how fast they are
+test: ## Run the tests, with seeded samples of the long parts (SEED=n), without the campaigns of `.ci/run`
 	@$(PREPARE) --tests
 	@$(PYTEST) $(TESTS)
 
@@ -83,6 +83,14 @@ client-wheel: ## Build the client library (the package `deskarena`, without the 
 	@$(PREPARE) --lint
 	@$(BIN)/python -m tools.client_wheel $(ARGS)
 
+.PHONY: sbom
+sbom: setup ## Write the service's bill of materials (CycloneDX) as dist/deskarena.cdx.json
+	@$(BIN)/python -m tools.supply_chain sbom $(ARGS)
+
+.PHONY: audit
+audit: setup ## Look up known vulnerabilities of the service's packages (needs a network; exit code 3: not reached)
+	@$(BIN)/python -m tools.supply_chain audit $(ARGS)
+
 .PHONY: screenshots
 screenshots: ## Write the pictures of docs/read-results.md: a leaderboard in light and dark, on three screens
 	@$(PREPARE) --tests
@@ -97,6 +105,11 @@ page-sheets: ## Write docs/reports/page-sheets.md: each page in four widths and 
 fuzz-metrics: setup ## Call every metric with mutated files, which must give verdicts only (N=20000, SEED=1, ARGS=--page)
 	@$(BIN)/python -m tools.fuzz_metrics --number $(N) --seed $(SEED) $(ARGS)
 
+.PHONY: fuzz-api
+fuzz-api: ## Send N generated requests per role to the API (N=10000 SEED=n ARGS="--role viewer --page")
+	@$(PREPARE) --tests
+	@$(BIN)/python -m tools.fuzz_api --number $(N) --seed $(SEED) $(ARGS)
+
 .PHONY: image-linux
 image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or full; ARGS='--help')
 	@$(PREPARE) --apps machines
@@ -109,6 +122,14 @@ bench-compose: setup ## Measure composing 36,000 tasks
 .PHONY: bench-live
 bench-live: setup ## Measure live views with 300 viewers, and of 40 episodes for 20 viewers
 	@$(BIN)/python -m tools.bench.live $(ARGS)
+
+.PHONY: bench-load
+bench-load: setup ## Measure a mixed load for MINUTES beside a run, with one and with two processes of the service
+	@$(BIN)/python -m tools.bench.load --minutes $(or $(MINUTES),10) $(ARGS)
+
+.PHONY: soak
+soak: setup ## Watch memory, connections and files under a light load for MINUTES
+	@$(BIN)/python -m tools.bench.load --soak --minutes $(or $(MINUTES),120) $(ARGS)
 
 .PHONY: bench-loop
 bench-loop: setup ## Measure lease to first observation, overhead per step, age of the live view
@@ -129,6 +150,11 @@ bench-metrics: setup ## Measure every metric on 1 MB and 20 MB
 .PHONY: bench-observe
 bench-observe: setup ## Measure set-of-marks and accessibility trees
 	@$(BIN)/python -m tools.bench.observe $(ARGS)
+
+.PHONY: bench-pages
+bench-pages: ## Measure first paint and long tasks of four pages in Chromium on a slowed-down processor
+	@$(PREPARE) --tests
+	@$(BIN)/python -m tools.bench.pages $(ARGS)
 
 .PHONY: bench-remote
 bench-remote: setup ## Measure the cost of a remote agent's step
@@ -205,6 +231,6 @@ lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=
 
 .PHONY: clean
 clean: ## Remove what setup and the tools created (not the data folder)
-	rm -rf .venv .agents-env .cube-env .viewers-env .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
+	rm -rf .venv .agents-env .audit-env .cube-env .viewers-env .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Where the service answers."""
+"""Path of the REST API and default port."""
 
 import ipaddress
 
@@ -15,6 +15,16 @@ EMBED_PATH = "/embed/"
 """Likewise, without navigation, for frames of other sites."""
 API = "/api/v1"
 """Path of the REST API. `deskarena.client`, which imports nothing of the service, has it once more."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address to listen on."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def own_address(host: str, port: int) -> str:

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from backend.addresses import DEFAULT_PORT, SHORTEST_TOKEN
+from backend.domain.model.validation_words import problem_words
 from backend.environment import PREFIX, RenamedVariable, check_renamed, is_foreign
 
 log = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ class Settings(BaseSettings):
     api_address: str = Field(
         default="", description="Address at which `container` agents reach the API (default: this machine)."
     )
-    accounts: bool = Field(default=False, description="Whether people sign in with accounts of their own.")
+    accounts: bool = Field(default=False, description="Whether people sign in with their own accounts.")
     token: SecretStr | None = Field(
         default=None,
         description="Bearer token of at least 16 characters that every request must carry, if set; "
@@ -103,11 +104,11 @@ class Settings(BaseSettings):
     oidc_issuer: str = Field(
         default="", description="OpenID provider with which people sign in, such as https://id.example.org/realms/a."
     )
-    oidc_client_id: str = Field(default="deskarena", description="How the provider knows this installation.")
+    oidc_client_id: str = Field(default="deskarena", description="Client id of this installation at the provider.")
     oidc_client_secret: SecretStr | None = Field(
         default=None, description="The client's secret at the provider (default: none, a public client with PKCE)."
     )
-    oidc_name: str = Field(default="", max_length=60, description="Name of the provider on the page for signing in.")
+    oidc_name: str = Field(default="", max_length=60, description="Name of the provider on the sign-in page.")
     oidc_scopes: tuple[str, ...] = Field(
         default=("openid", "profile", "email"), description="Scopes that the provider is asked for (JSON list)."
     )
@@ -127,17 +128,44 @@ class Settings(BaseSettings):
     metrics_token: SecretStr | None = Field(
         default=None, description="Additional bearer token for /metrics and /api/v1/signals only."
     )
+    worker_metrics_host: str = Field(
+        default="127.0.0.1",
+        description="Address at which a worker serves its metrics; other than loopback needs the metrics token.",
+    )
+    worker_metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="Port at which a worker serves its metrics; 0 disables it."
+    )
     allowed_hosts: tuple[str, ...] = Field(
         default=(), description="Additional accepted Host names (JSON list), for a reverse proxy."
     )
     root_path: str = Field(
         default="",
         pattern=r"^(/[A-Za-z0-9._~-]+)*/?$",
-        description="Path below which a reverse proxy shows this service, such as `/deskarena`.",
+        description="Path under which a reverse proxy serves this service, such as `/deskarena`.",
     )
     trusted_proxies: tuple[str, ...] = Field(
         default=(),
         description="Reverse proxies (JSON list of addresses and networks) whose X-Forwarded-Proto, -Host, -For count.",
+    )
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s/]+(/[^\s]*)?)?$",
+        description="Address of this service in webhooks and e-mail (default: its port on loopback).",
+    )
+    webhook_private_hosts: tuple[str, ...] = Field(
+        default=(), description="Hosts in private networks (JSON list) to which webhooks may be sent."
+    )
+    smtp_host: str = Field(default="", description="SMTP server for e-mail; empty disables e-mail.")
+    smtp_port: int = Field(default=587, ge=1, le=65535, description="Its port.")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="How the connection is encrypted: by STARTTLS, from its beginning, or not."
+    )
+    smtp_user: str = Field(default="", description="User at the SMTP server (default: no sign-in).")
+    smtp_password: SecretStr | None = Field(default=None, description="That user's password.")
+    smtp_sender: str = Field(
+        default="deskarena@localhost",
+        pattern=r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$",
+        description="Address that e-mail comes from.",
     )
     embed_origins: tuple[Annotated[str, Field(pattern=ORIGIN)], ...] = Field(
         default=(), description="Sites whose pages may show public links in a frame (JSON list)."
@@ -146,7 +174,7 @@ class Settings(BaseSettings):
         default=None,
         ge=0,
         le=256,
-        description=("Maximum desktops in parallel of this machine's worker (default: computed)."),
+        description="Maximum desktops in parallel of this machine's worker (default: computed).",
     )
     default_image: str = Field(default="", description="Machine image for runs that name none.")
     accelerator: Literal["auto", "kvm", "tcg"] = Field(
@@ -155,12 +183,10 @@ class Settings(BaseSettings):
         "trial guest is clearly faster with it (auto).",
     )
     poll_seconds: float = Field(default=2.0, gt=0, description="Interval at which a worker polls for work.")
-    heartbeat_seconds: float = Field(default=2.0, gt=0, description=("Interval at which a worker renews its leases."))
-    lease_seconds: float = Field(
-        default=10.0, gt=0, description=("Maximum age of a heartbeat before the lease is lost.")
-    )
+    heartbeat_seconds: float = Field(default=2.0, gt=0, description="Interval at which a worker renews its leases.")
+    lease_seconds: float = Field(default=10.0, gt=0, description="Maximum age of a heartbeat before the lease is lost.")
     shutdown_grace_seconds: float = Field(
-        default=0.0, ge=0, description=("Seconds that running attempts may continue when a worker is stopped.")
+        default=0.0, ge=0, description="Seconds that running attempts may continue when a worker is stopped."
     )
     liveness_file: Path | None = Field(
         default=None, description="File that a worker touches each time it polls for work, for probes."
@@ -175,7 +201,7 @@ class Settings(BaseSettings):
         pattern=r"^\s*\d{1,6}%?\s*$",
         description="Slots of each provider reserved for interactive episodes: a number, or a share such as 10%.",
     )
-    live_fps: float = Field(default=5.0, gt=0, le=30, description=("Frame rate of the live view while it is watched."))
+    live_fps: float = Field(default=5.0, gt=0, le=30, description="Frame rate of the live view while it is watched.")
     web_private_hosts: tuple[str, ...] = Field(
         default=(),
         description="Hosts in private networks (JSON list) from which files may be downloaded, such as mirrors.",
@@ -197,29 +223,28 @@ class Settings(BaseSettings):
         description="File with model endpoints, prices of models and nodes (default: models.toml in the data folder).",
     )
     qemu_warm_vms: int = Field(
-        default=2, ge=0, description=("Maximum number of virtual machines kept ready for the slots' next attempts.")
+        default=2, ge=0, description="Maximum number of virtual machines kept ready for the slots' next attempts."
     )
     qemu_memory_limit_mib: int = Field(
-        default=0, ge=0, description=("Maximum memory of all virtual machines together, in MiB; 0 = the free memory.")
+        default=0, ge=0, description="Maximum memory of all virtual machines together, in MiB; 0 = the free memory."
     )
     health_clock_seconds: float = Field(
         default=2.0, gt=0, description="Maximum clock skew; desktops beyond it are discarded."
     )
-    health_disk_mib: int = Field(
-        default=100, ge=0, description=("Minimum free space of a desktop on each disk, in MiB.")
-    )
-    health_memory_mib: int = Field(default=100, ge=0, description=("Minimum free memory of a desktop, in MiB."))
+    health_disk_mib: int = Field(default=100, ge=0, description="Minimum free space of a desktop on each disk, in MiB.")
+    health_memory_mib: int = Field(default=100, ge=0, description="Minimum free memory of a desktop, in MiB.")
     health_licence_days: float = Field(
-        default=1.0, ge=0, description=("Minimum number of days for which a desktop's Windows licence is still valid.")
+        default=1.0, ge=0, description="Minimum number of days for which a desktop's Windows licence is still valid."
     )
     s3_bucket: str = Field(default="", description="Bucket for artifacts (default: the data folder).")
-    s3_endpoint: str = Field(default="", description=("Address of the S3-compatible store (default: Amazon S3)."))
-    s3_region: str = Field(default="us-east-1", description=("Region of the bucket; self-hosted stores ignore it."))
+    s3_endpoint: str = Field(default="", description="Address of the S3-compatible store (default: Amazon S3).")
+    s3_region: str = Field(default="us-east-1", description="Region of the bucket; self-hosted stores ignore it.")
     s3_access_key: SecretStr | None = Field(default=None, description="Access key of the store.")
     s3_secret_key: SecretStr | None = Field(default=None, description="Secret that belongs to the access key.")
     s3_prefix: str = Field(default="", description="Prefix of all object names.")
     s3_path_style: bool | None = Field(
-        default=None, description=("Whether the bucket is part of the path (default: only with a custom endpoint).")
+        default=None,
+        description="Whether the bucket name is part of the path (default: only with a custom endpoint).",
     )
     kubeconfig: str = Field(
         default="",
@@ -244,9 +269,7 @@ class Settings(BaseSettings):
         default="devices.kubevirt.io/kvm",
         description="Resource name under which a device plugin offers /dev/kvm; empty: machines are emulated.",
     )
-    k8s_namespace: str = Field(
-        default="", description=("Namespace of the pods; empty: the worker's own, or `default`.")
-    )
+    k8s_namespace: str = Field(default="", description="Namespace of the pods; empty: the worker's own, or `default`.")
     k8s_instance_label: str = Field(
         default="deskarena",
         pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$",
@@ -266,7 +289,7 @@ class Settings(BaseSettings):
         default=300.0, gt=0, description="Maximum seconds until a pod is ready; then its slot is released."
     )
     k8s_idle_seconds: float = Field(
-        default=900.0, ge=30, description=("Seconds that an idle pod is kept after its last use or its worker's end.")
+        default=900.0, ge=30, description="Seconds that an idle pod is kept after its last use or its worker's end."
     )
     k8s_warm_pods_per_node: int = Field(
         default=0,
@@ -281,8 +304,16 @@ class Settings(BaseSettings):
     k8s_pull_secrets: tuple[str, ...] = Field(
         default=(), description="Image pull secrets of the pods (JSON list of names)."
     )
-    development: bool = Field(default=False, description="Shows the page of all components at /components.")
+    development: bool = Field(default=False, description="Serves the page of all components at /components.")
+    trace_url: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s/]+(/[^\s]*)?\{trace_id\}[^\s]*)?$",
+        description="Address of a trace in the program that shows traces, with {trace_id}.",
+    )
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Logs of API and workers as text, or as one JSON object a line."
+    )
 
     @field_validator("token", "metrics_token")
     @classmethod
@@ -330,7 +361,7 @@ def settings_or_exit() -> Settings:
     except RenamedVariable as error:
         sys.exit(str(error))
     except ValidationError as error:  # Its own text has the values, which may be secrets.
-        names = (f"{PREFIX}{'.'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors())
+        names = (f"{PREFIX}{'.'.join(map(str, one['loc'])).upper()}: {problem_words(one)}" for one in error.errors())
         sys.exit("; ".join(names))
 
 

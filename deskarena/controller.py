@@ -89,16 +89,16 @@ class Controller:
 
     def get_vm_machine(self) -> str:
         """Kind of processor, for example `x86_64`."""
-        return self._printed("import platform; print(platform.machine())")
+        return self._output_of("import platform; print(platform.machine())")
 
     def get_cursor_position(self) -> dict[str, int]:
         """Pixels."""
-        x, y = self._printed("print(*map(int, pyautogui.position()))").split()
+        x, y = self._output_of("print(*map(int, pyautogui.position()))").split()
         return {"x": int(x), "y": int(y)}
 
     def get_vm_desktop_path(self) -> str:
         """Folder of the user's desktop."""
-        return self._printed("import os; print(os.path.expanduser('~/Desktop'))")
+        return self._output_of("import os; print(os.path.expanduser('~/Desktop'))")
 
     def get_vm_directory_tree(self, path: str) -> dict[str, Any] | None:
         """`{type, name, children}` of a folder, recursively; None if it cannot be read."""
@@ -113,7 +113,7 @@ class Controller:
         """No film is written: the episode's page shows its steps."""
         logger.info("%s is not written: the service has the episode's steps", dest)
 
-    def _printed(self, command: str) -> str:
+    def _output_of(self, command: str) -> str:
         result = guest_calls.run_command(self._call, command)
         if result["returncode"]:
             raise OSError(f"the desktop's Python failed: {result['error']}")

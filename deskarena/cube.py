@@ -175,7 +175,7 @@ class DesktopTool(Tool):
     def _act(self, *actions: Mapping[str, Any]) -> str:
         if self.episode is None or self._observed is None:
             raise RuntimeError("the episode has ended")
-        self._observed = self.episode.act({"actions": [dict(each) for each in actions]})
+        self._observed = self.episode.act({"actions": [dict(action) for action in actions]})
         return "Done." if self._observed is not None else "The episode has ended."
 
 
@@ -305,7 +305,7 @@ class DeskarenaBenchmarkConfig(BenchmarkConfig[TaskMetadata]):
         return Client(self.server)
 
     def run_request(self) -> dict[str, Any]:
-        """What POST /runs takes."""
+        """Body of POST /runs."""
         return episodes.run_request(
             self.benchmark,
             run_name=self.run_name,
@@ -335,6 +335,6 @@ def _benchmark(server: str | None, name: str) -> BenchmarkMetadata:
 def _tasks(server: str | None, name: str) -> dict[str, TaskMetadata]:
     tasks = Client(server).items(f"/benchmarks/{name}/tasks")
     return {
-        each["task"]: TaskMetadata(id=each["task"], abstract_description=str(each.get("instruction", ""))[:500])
-        for each in tasks
+        task["task"]: TaskMetadata(id=task["task"], abstract_description=str(task.get("instruction", ""))[:500])
+        for task in tasks
     }

@@ -41,7 +41,7 @@ class DesktopEnv:
     _cut_off = False
     """The service ended the episode during a call of the controller."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - OSWorld's own constructor, in its order
+    def __init__(  # noqa: D417, PLR0913, PLR0917 - OSWorld's own constructor, in its order
         self,
         provider_name: str = "vmware",
         region: str | None = None,
@@ -71,21 +71,16 @@ class DesktopEnv:
     ) -> None:
         """The positional arguments are OSWorld's; keyword-only ones configure the service.
 
+        The service creates the desktops, so that it ignores `provider_name`, `region`, `path_to_vm`, `snapshot_name`,
+        `headless`, `enable_proxy` and `client_password`.
+
         Args:
-            provider_name: ignored, as are `region`, `path_to_vm`, `snapshot_name`, `headless`, `enable_proxy` and
-                `client_password`: the service creates the desktops.
-            region: see above.
-            path_to_vm: see above.
-            snapshot_name: see above.
             action_space: `pyautogui` (also for the two others that OSWorld takes) or `computer_13`.
             cache_dir: the agent's own folder; nothing is written there.
             screen_size: (width, height) of the desktop; default SCREEN_WIDTH and SCREEN_HEIGHT, else 1920x1080.
-            headless: see above.
             require_a11y_tree: observations have the accessibility tree.
             require_terminal: observations have the terminal's text.
             os_type: for the agent's own use.
-            enable_proxy: see above.
-            client_password: see above.
             server: address of the service; default DESKARENA_SERVER, else this machine.
             token: of the service; default DESKARENA_TOKEN, if set.
             benchmark: whose tasks `reset` gets; default DESKARENA_BENCHMARK, else `osworld`.
@@ -135,7 +130,7 @@ class DesktopEnv:
         self._run = OpenRun(client or Client(server, token), request, patience=patience, own=client is None)
 
     def _request(self, max_steps: int, max_seconds: float) -> dict[str, Any]:
-        """How the run's episodes go."""
+        """The parts of the run request that set how episodes run."""
         return {
             "observation": "screenshot_a11y" if self.require_a11y_tree else "screenshot",
             "action_space": "computer_13" if self.action_space == "computer_13" else "pyautogui",

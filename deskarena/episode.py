@@ -29,7 +29,7 @@ def run_request(  # noqa: PLR0913 - what a run is made of
     max_steps: int,
     max_seconds: float,
 ) -> dict[str, Any]:
-    """What POST /runs takes, for an agent that acts by the client.
+    """Body of POST /runs for an agent that acts through the client.
 
     Args:
         benchmark: its name on the service.

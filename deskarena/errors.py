@@ -1,4 +1,4 @@
-"""What can go wrong between an agent and the service."""
+"""Errors between an agent and the service."""
 
 
 class ServiceError(Exception):

@@ -34,7 +34,7 @@ _POINTING = frozenset({"CLICK", "MOVE_TO", "DRAG_TO"})
 
 
 def action_space_of(width: int, height: int) -> spaces.Dict:
-    """The space of actions on a screen of that size in pixels; the environment's class documents its numbers."""
+    """The actions on a screen of that size in pixels; the environment's class documents them."""
     return spaces.Dict(
         {
             "type": spaces.Discrete(len(TYPES)),
@@ -46,6 +46,16 @@ def action_space_of(width: int, height: int) -> spaces.Dict:
             "modifier": spaces.Discrete(len(MODIFIERS)),
             "key": spaces.Discrete(len(KEYS)),
             "text": spaces.Text(MOST_TEXT, min_length=0, charset=CHARACTERS),
+        }
+    )
+
+
+def observation_space_of(width: int, height: int, max_steps: int) -> spaces.Dict:
+    """`screenshot`: uint8 RGB of shape (height, width, 3); `step`: the number of actions so far."""
+    return spaces.Dict(
+        {
+            "screenshot": spaces.Box(0, 255, (height, width, 3), np.uint8),
+            "step": spaces.Box(0, max_steps, (), np.int64),
         }
     )
 
@@ -105,12 +115,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
             raise ValueError(f"there is no render mode {render_mode!r}")
         self.render_mode = render_mode
         self._size = width, height = screen_size
-        self.observation_space = spaces.Dict(
-            {
-                "screenshot": spaces.Box(0, 255, (height, width, 3), np.uint8),
-                "step": spaces.Box(0, max_steps, (), np.int64),
-            }
-        )
+        self.observation_space = observation_space_of(width, height, max_steps)
         self.action_space = action_space_of(width, height)
         self._tasks = list(tasks)
         self._next = 0
@@ -148,7 +153,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         self._task = str((options or {}).get("task") or self._next_task())
         self._episode = self._run.episode(self._task)
         self._observation = self._episode.begin()
-        return self._observed(self._observation), self._info(self._observation)
+        return self._observe(self._observation), self._info(self._observation)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """See `gymnasium.Env.step`, and the class for reward and ends.
@@ -163,12 +168,12 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         observation = self._episode.act(as_answer(action))
         if observation is not None:
             self._observation = observation
-            return self._observed(observation), 0.0, False, False, self._info(observation)
+            return self._observe(observation), 0.0, False, False, self._info(observation)
         result = self._episode.finish()
         self._episode.close()
         self._episode = None
         ended = result["ended_by"] in {"done", "infeasible"}
-        return self._observed(before), float(result["score"]), ended, not ended, self._info(before, result)
+        return self._observe(before), float(result["score"]), ended, not ended, self._info(before, result)
 
     def render(self) -> Any:
         """The newest screen as (height, width, 3) bytes."""
@@ -195,7 +200,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
             self._episode.close()
         self._episode = None
 
-    def _observed(self, observation: Observation) -> dict[str, Any]:
+    def _observe(self, observation: Observation) -> dict[str, Any]:
         picture = as_array(observation.picture, *self._size)
         return {"screenshot": picture, "step": np.array(observation.index, dtype=np.int64)}
 
@@ -219,10 +224,10 @@ def as_answer(action: Any) -> dict[str, Any]:
         raise TypeError(f"expected an action, got {type(action).__name__}")
     if "action_type" in action:
         return {"reply": json.dumps(dict(action))}
-    return {"actions": [_typed(action)]}
+    return {"actions": [_typed_action(action)]}
 
 
-def _typed(action: Mapping[str, Any]) -> dict[str, Any]:
+def _typed_action(action: Mapping[str, Any]) -> dict[str, Any]:
     """An element of the environment's action space as a typed action; only the parts that its type has."""
     kind = TYPES[int(action["type"])]
     typed_action: dict[str, Any] = {"type": kind}

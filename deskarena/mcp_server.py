@@ -131,7 +131,7 @@ class DesktopTools:
         with self._lock:
             episode, _ = self._now()
             try:
-                observation = episode.act({"actions": [dict(each) for each in actions]})
+                observation = episode.act({"actions": [dict(action) for action in actions]})
                 verdict = episode.finish() if observation is None else {}
             except AttemptLost:
                 self._observation = episode.begin()

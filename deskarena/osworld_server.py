@@ -142,7 +142,7 @@ def _routes(desktop: OSWorldMachine) -> Mapping[str, Callable[[Mapping[str, Any]
     reads, call = desktop.controller, desktop.call
 
     def execute(fields: Mapping[str, Any]) -> HttpReply:
-        return _executed(call, fields["command"], shell=bool(fields.get("shell")))
+        return _execute(call, fields["command"], shell=bool(fields.get("shell")))
 
     def windows(letter: str) -> Callable[[Mapping[str, Any]], HttpReply]:
         return lambda fields: _window(call, letter, fields)
@@ -167,9 +167,9 @@ def _routes(desktop: OSWorldMachine) -> Mapping[str, Callable[[Mapping[str, Any]
             )
         ),
         "POST /setup/execute": execute,
-        "POST /setup/launch": lambda fields: _launched(call, fields["command"], shell=bool(fields.get("shell"))),
-        "POST /setup/upload": lambda fields: _uploaded(call, str(fields["file_path"]), fields["file_data"]),
-        "POST /setup/open_file": lambda fields: _launched(call, ["xdg-open", str(fields["path"])]),
+        "POST /setup/launch": lambda fields: _launch(call, fields["command"], shell=bool(fields.get("shell"))),
+        "POST /setup/upload": lambda fields: _upload(call, str(fields["file_path"]), fields["file_data"]),
+        "POST /setup/open_file": lambda fields: _launch(call, ["xdg-open", str(fields["path"])]),
         "POST /setup/activate_window": windows("a"),
         "POST /setup/close_window": windows("c"),
     }
@@ -212,7 +212,7 @@ def _error(status: HTTPStatus, message: str) -> HttpReply:
 
 
 def _python(call: Call, code: str) -> str:
-    """What a script prints. Raises OSError if it failed."""
+    """Standard output of a script. Raises OSError if it failed."""
     action = {"type": "SCRIPT", "text": code, "guest": {"language": "python", "timeout": COMMAND_SECONDS + 30.0}}
     result = call(action)
     if result.get("returncode") != 0:
@@ -220,7 +220,7 @@ def _python(call: Call, code: str) -> str:
     return str(result["output"])
 
 
-def _executed(call: Call, command: Any, *, shell: bool) -> HttpReply:
+def _execute(call: Call, command: Any, *, shell: bool) -> HttpReply:
     code = _pyautogui_code(command)
     if code is not None:
         return _json(guest_calls.run_command(call, code))
@@ -238,14 +238,14 @@ def _pyautogui_code(command: Any) -> str | None:
             return None
 
 
-def _launched(call: Call, command: Any, *, shell: bool = False) -> HttpReply:
+def _launch(call: Call, command: Any, *, shell: bool = False) -> HttpReply:
     guest_calls.launch(call, command, shell=shell)
     return HttpReply(b"launched", "text/plain")
 
 
 def _window(call: Call, letter: str, fields: Mapping[str, Any]) -> HttpReply:
     words = ["wmctrl", *(["-x"] if fields.get("by_class") else []), *(["-F"] if fields.get("strict") else [])]
-    done = _executed(call, [*words, f"-{letter}", str(fields["window_name"])], shell=False)
+    done = _execute(call, [*words, f"-{letter}", str(fields["window_name"])], shell=False)
     if json.loads(done.body).get("returncode") != 0:
         raise _Refused(HTTPStatus.NOT_FOUND, f"no window is called {fields['window_name']!r}")
     return done
@@ -270,7 +270,7 @@ def _large_file(call: Call, path: str) -> bytes:
     return b"".join(part or b"" for part in parts)
 
 
-def _uploaded(call: Call, path: str, data: Any) -> HttpReply:
+def _upload(call: Call, path: str, data: Any) -> HttpReply:
     if not isinstance(data, bytes):
         raise _Refused(HTTPStatus.BAD_REQUEST, "file_data must be a file")
     if len(data) <= LARGEST_FILE:

@@ -18,14 +18,14 @@ def find_task(client: Client, benchmark: str, config: Mapping[str, Any]) -> str:
     task_id, instruction = str(config.get("id", "")), str(config.get("instruction", "")).strip()
     if task_id:
         tasks = list(client.items(f"/benchmarks/{benchmark}/tasks", q=task_id.rpartition("/")[2][:200]))
-        same = [one for one in tasks if task_id in {one["name"], one["task"]}]
+        same = [task for task in tasks if task_id in {task["name"], task["task"]}]
         if len(same) > 1:
             same = [one for one in same if one["instruction"].strip() == instruction]
         if len(same) == 1:
             return str(same[0]["task"])
     if instruction:
         tasks = list(client.items(f"/benchmarks/{benchmark}/tasks", q=instruction[:200]))
-        same = [one for one in tasks if one["instruction"].strip() == instruction]
+        same = [task for task in tasks if task["instruction"].strip() == instruction]
         if len(same) == 1:
             return str(same[0]["task"])
     raise NotRunnable(

@@ -3,25 +3,27 @@
 import logging
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from alembic import context
 from alembic.ddl.postgresql import PostgresqlImpl
 from alembic.util import CommandError
-from sqlalchemy import Connection, Table, Text, text
+from sqlalchemy import Connection, Engine, Table, Text, text
 from sqlalchemy.exc import OperationalError
 
 from backend.config import Settings
 from backend.db.compatibility import FLOOR, OldSchema, history, refuse_old
 from backend.db.models import Base
-from backend.db.session import make_engine, psycopg_url
+from backend.db.session import POOLED, limit_transactions, make_engine, psycopg_url
 from backend.db.types import SafeText, Timestamp
 
 # Two processes that start at once must not migrate at once: the second waits here, then finds nothing to do.
 MIGRATION_LOCK = 0x6465736B
-WAIT_FOR_OTHERS = "10min"
+WAIT_FOR_OTHERS = 600.0  # seconds
 # A waiting request for a table lock blocks all later ones: wait briefly, and retry often.
-WAIT_FOR_TABLES = "2s"
+LIMITS = {"statement_timeout": "0", "lock_timeout": "2s"}
 TRIES = 30
 NO_FLOOR = "COMMENT ON TABLE alembic_version IS NULL"
 LOCK_NOT_AVAILABLE = "55P03"
@@ -42,8 +44,8 @@ class TextVersion(PostgresqlImpl):
 
 def url() -> str:
     """The caller's address, else the environment's."""
-    given = context.config.attributes.get("url")
-    return str(given) if given else Settings().database_url.get_secret_value()
+    override = context.config.attributes.get("url")
+    return str(override) if override else Settings().database_url.get_secret_value()
 
 
 def plain_type(kind: str, item: Any, _context: Any) -> str | bool:
@@ -80,17 +82,34 @@ def run_on(connection: Connection) -> None:
         raise CommandError(error.message) from None
     finally:
         connection.rollback()
-    connection.execute(text("SET statement_timeout = 0"))
-    connection.execute(text(f"SET lock_timeout = '{WAIT_FOR_OTHERS}'"))
-    connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
-    connection.execute(text(f"SET lock_timeout = '{WAIT_FOR_TABLES}'"))
-    connection.commit()
-    try:
-        migrate(connection)
-    finally:
-        connection.rollback()
-        connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
+    if connection.get_execution_options().get(POOLED):
+        limit_transactions(connection, LIMITS)
+    else:  # What builds an index beside others' work runs outside transactions.
+        for name, value in LIMITS.items():
+            connection.execute(text(f"SET {name} = '{value}'"))
         connection.commit()
+    with alone(connection.engine):
+        try:
+            migrate(connection)
+        finally:
+            connection.rollback()
+
+
+@contextmanager
+def alone(engine: Engine) -> Iterator[None]:
+    """Holds the lock of who migrates, in a transaction of its own: behind a pooler no lock lasts longer than that.
+
+    It is tried again and again: a statement that waits for it would hold up the other's index built concurrently.
+    """
+    deadline = time.monotonic() + WAIT_FOR_OTHERS
+    with engine.connect() as other:
+        while not other.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK}):
+            other.rollback()
+            if time.monotonic() > deadline:
+                raise CommandError("another process has been migrating this database for 10 minutes")
+            time.sleep(random.uniform(0.2, 0.5))  # noqa: S311 - no secret
+        other.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        yield
 
 
 def migrate(connection: Connection) -> None:
@@ -118,12 +137,12 @@ def run() -> None:
         with context.begin_transaction():
             context.run_migrations()
         return
-    given = context.config.attributes.get("connection")
-    if given is not None:
-        if isinstance(given, Connection):
-            run_on(given)
+    bind = context.config.attributes.get("connection")
+    if bind is not None:
+        if isinstance(bind, Connection):
+            run_on(bind)
             return
-        with given.connect() as connection:
+        with bind.connect() as connection:
             run_on(connection)
         return
     engine = make_engine(url(), pool_size=1)

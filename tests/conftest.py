@@ -4,7 +4,7 @@ import gc
 import os
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from backend.db.session import make_engine
 from backend.domain.errors import ClusterLost
 from tests import databases, order
-from tests.sampling import runs_everything, seed
+from tests.sampling import marks_left_out, runs_everything, seed
 from worker.qemu.plan import this_host
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,7 +46,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header() -> list[str]:
     """Reports how to repeat this run's samples, and how its virtual machines run, measured before anything else."""
-    scope = "everything (make test-all)" if runs_everything() else "without tests marked long"
+    scope = (
+        f"without tests marked {' or '.join(marks_left_out())}" if marks_left_out() else "everything (make test-all)"
+    )
     try:
         machines = this_host().speed
     except ClusterLost as error:
@@ -55,18 +57,17 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the tests marked `long` to `make test-all` and orders the files for the processes that share them."""
-    if not runs_everything():
-        _without_long(config, items)
+    """Leaves long tests to `make test-all` and `.ci/run`, and orders the files for the processes that share them."""
+    _leave_out(marks_left_out(), config, items)
     if hasattr(config, "workerinput"):  # One of several processes; a person's single one keeps the order of the files.
         order.arrange(items)
 
 
-def _without_long(config: pytest.Config, items: list[pytest.Item]) -> None:
+def _leave_out(marks: Sequence[str], config: pytest.Config, items: list[pytest.Item]) -> None:
     """Says that there are such tests by counting them as deselected."""
-    long = [item for item in items if item.get_closest_marker("long")]
-    items[:] = [item for item in items if not item.get_closest_marker("long")]
-    config.hook.pytest_deselected(items=long)
+    out = [item for item in items if any(map(item.get_closest_marker, marks))]
+    items[:] = [item for item in items if not any(map(item.get_closest_marker, marks))]
+    config.hook.pytest_deselected(items=out)
 
 
 def pytest_collection_finish() -> None:
@@ -148,6 +149,16 @@ def session(db_engine: Engine) -> Iterator[Session]:
         with Session(connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as inner:
             yield inner
         outer.rollback()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_clients() -> Iterator[None]:
+    """A busy machine may take longer to answer than what a step may wait for the broker."""
+    from backend.services.events import broker
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(broker, "TIMEOUT", 30.0)
+        yield
 
 
 @pytest.fixture(scope="session")

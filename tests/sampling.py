@@ -18,16 +18,21 @@ def runs_everything() -> bool:
     return os.environ.get("DESKARENA_TEST_ALL") == "1"
 
 
-def sample(items: Sequence[T], size: int, name: str = "") -> list[T]:
+def marks_left_out() -> tuple[str, ...]:
+    """Tests with these marks do not run: `.ci/run` sets DESKARENA_TEST_CAMPAIGNS, `make test-all` runs everything."""
+    if runs_everything():
+        return ()
+    return ("long",) if os.environ.get("DESKARENA_TEST_CAMPAIGNS") == "1" else ("long", "campaign")
+
+
+def sample(items: Sequence[T], size: int) -> list[T]:
     """At most `size` of the items, the same ones for the same seed, in their own order; all under `make test-all`.
 
     Args:
         items: to draw from.
         size: of the sample.
-        name: of the sample: `.ci/run` sets DESKARENA_TEST_WHOLE to the name of one that it wants whole.
     """
-    whole = name and os.environ.get("DESKARENA_TEST_WHOLE") == name
-    if runs_everything() or whole or len(items) <= size:
+    if runs_everything() or len(items) <= size:
         return list(items)
     chosen = random.Random(seed()).sample(range(len(items)), size)  # noqa: S311 -- a sample, not a secret
     return [items[index] for index in sorted(chosen)]

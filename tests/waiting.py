@@ -5,6 +5,19 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
+SHORTEST, LONGEST = 0.01, 0.1
+"""Seconds between two looks."""
+
+
+def pause(waited: float, cost: float) -> float:
+    """Seconds until the next look: longer the longer it takes already, and the more a look costs, which is processor
+    time that what is waited for may need.
+
+    Args:
+        waited: seconds since the first look.
+        cost: seconds that the last look took.
+    """
+    return min(max(SHORTEST, waited / 20, cost * 3), LONGEST)
 
 
 def until(condition: Callable[[], T], seconds: float = 30.0, *, what: str | Callable[[], str] = "") -> T:
@@ -15,15 +28,17 @@ def until(condition: Callable[[], T], seconds: float = 30.0, *, what: str | Call
         seconds: to wait at most.
         what: the failure's words, or a function that gives them then.
     """
-    deadline = time.monotonic() + seconds
+    start = time.monotonic()
     while True:
+        asked = time.monotonic()
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now - start > seconds:
             words = what() if callable(what) else what
             raise AssertionError(f"not within {seconds:g} s: {words or condition}")
-        time.sleep(0.01)
+        time.sleep(pause(now - start, now - asked))
 
 
 def seconds_until(

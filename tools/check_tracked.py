@@ -44,7 +44,7 @@ def tracked_files(root: Path = ROOT) -> list[Path]:
 
 
 def findings_in(path: Path, text: str) -> list[TrackedFinding]:
-    """What is wrong in one file's text."""
+    """Findings in one file's text."""
     findings = []
     for number, line in enumerate(text.splitlines(), start=1):
         for kind, pattern in PATTERNS.items():
@@ -55,7 +55,7 @@ def findings_in(path: Path, text: str) -> list[TrackedFinding]:
 
 
 def check(root: Path = ROOT) -> list[TrackedFinding]:
-    """What is wrong in all tracked text files."""
+    """Findings in all tracked text files."""
     findings: list[TrackedFinding] = []
     for path in tracked_files(root):
         data = (root / path).read_bytes()

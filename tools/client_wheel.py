@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "deskarena"
-DEPENDENCIES = ("httpx", "pillow")
+DEPENDENCIES = ("httpx<1", "pillow")  # Later versions of httpx have another interface.
 EXTRAS = ("gym", "mcp", "cube")
 
 

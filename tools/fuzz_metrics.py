@@ -96,10 +96,10 @@ def fuzz(seed: int, numbers: Sequence[int], cases: Mapping[Key, MetricCase], fol
             place.mkdir()
             originals[key] = cases[key].passing(place)
         rng = random.Random(f"{seed}-{number}")  # noqa: S311 - it shall be repeatable.
-        yield FuzzOutcome(seed, number, key, *_tried(rng, key, originals[key], folder / "try"))
+        yield FuzzOutcome(seed, number, key, *_try_call(rng, key, originals[key], folder / "try"))
 
 
-def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str, float, int]:
+def _try_call(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str, float, int]:
     """What came of a call, its seconds and its memory."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -116,7 +116,7 @@ def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str,
         os.close(reader)
         _limit()
         os.write(writer, f"{_pages()[1] * resource.getpagesize()} ".encode())
-        os.write(writer, _called(metric, tuple(arguments), call.options).encode()[:4000])
+        os.write(writer, _call_metric(metric, tuple(arguments), call.options).encode()[:4000])
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as answers:
@@ -148,7 +148,7 @@ def _pages() -> tuple[int, int]:
     return int(size), int(resident)
 
 
-def _called(metric: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
+def _call_metric(metric: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
     try:
         value = metric(*arguments, **options)
     except DeskarenaError as error:
@@ -207,7 +207,7 @@ def _part(arguments: argparse.Namespace, start: tuple[int, int]) -> list[FuzzOut
     seed, first = start
     numbers = range(first, min(first + PART, arguments.first + arguments.number))
     with tempfile.TemporaryDirectory() as folder:
-        return [_shown(outcome) for outcome in fuzz(seed, numbers, _cases(arguments.metric), Path(folder))]
+        return [_print_outcome(outcome) for outcome in fuzz(seed, numbers, _cases(arguments.metric), Path(folder))]
 
 
 def _cases(names: Collection[str] | None) -> dict[Key, MetricCase]:
@@ -228,7 +228,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _shown(outcome: FuzzOutcome) -> FuzzOutcome:
+def _print_outcome(outcome: FuzzOutcome) -> FuzzOutcome:
     """Prints a call without a verdict."""
     if outcome.what != VERDICT:
         print(f"{outcome.seed}-{outcome.number} {'/'.join(outcome.key)}: {outcome.what}", flush=True)
@@ -244,7 +244,7 @@ def page(outcomes: Sequence[FuzzOutcome], metrics: int) -> str:
     slowest = sorted(outcomes, key=lambda outcome: outcome.seconds, reverse=True)[:_SHOWN]
     largest = sorted(outcomes, key=lambda outcome: outcome.memory, reverse=True)[:_SHOWN]
     rows = [f"| {seed} | {_counts(own)} |" for seed, own in by_seed.items()]
-    text = [f"- {_named(one)}: {one.what}" for one in failures] or ["None."]
+    text = [f"- {_outcome_title(failure)}: {failure.what}" for failure in failures] or ["None."]
     rows += [f"| all | {_counts(outcomes)} |"] if len(by_seed) > 1 else []
     return f"""# Metrics on mutated files
 
@@ -281,10 +281,10 @@ def _counts(outcomes: Sequence[FuzzOutcome]) -> str:
 
 
 def _table(rows: Iterable[tuple[FuzzOutcome, str]]) -> str:
-    return "\n".join(f"| {_named(outcome)} | {value} |" for outcome, value in rows)
+    return "\n".join(f"| {_outcome_title(outcome)} | {value} |" for outcome, value in rows)
 
 
-def _named(outcome: FuzzOutcome) -> str:
+def _outcome_title(outcome: FuzzOutcome) -> str:
     return f"`{outcome.key[1]}` ({outcome.key[0]}), seed {outcome.seed}, number {outcome.number}"
 
 

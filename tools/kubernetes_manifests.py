@@ -101,9 +101,9 @@ def findings(folder: Path) -> list[ManifestFinding]:
 
 def main() -> int:
     """Prints the problems; returns whether there are any."""
-    results = [one for folder in map(Path, sys.argv[1:] or [str(FOLDER)]) for one in findings(folder)]
-    for one in results:
-        print(one)
+    results = [finding for folder in map(Path, sys.argv[1:] or [str(FOLDER)]) for finding in findings(folder)]
+    for result in results:
+        print(result)
     return 1 if results else 0
 
 

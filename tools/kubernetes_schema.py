@@ -143,7 +143,7 @@ def problems(document: Any) -> list[SchemaProblem]:
     named = (str(document.get("apiVersion", "")), str(document.get("kind", "")))
     model = model_of(*named)
     if named[1] in FOREIGN.get(named[0], ()):
-        return [one for one in (_named(document), _specified(document)) if one is not None]
+        return [one for one in (_name_problem(document), _spec_problem(document)) if one is not None]
     if not model:
         return [
             SchemaProblem("", "word", f"no kind {named[1] or '(none)'} in version {named[0] or '(none)'} is known here")
@@ -152,17 +152,17 @@ def problems(document: Any) -> list[SchemaProblem]:
 
 
 def of_model(value: Any, model: str, path: str = "") -> list[SchemaProblem]:
-    """The same for a part of a manifest, given the client's class for it (as `V1PodSpec`)."""
+    """Problems of a part of a manifest, given the client's class for it (as `V1PodSpec`)."""
     return list(_object(value, model, path))
 
 
-def _named(document: Json) -> SchemaProblem | None:
+def _name_problem(document: Json) -> SchemaProblem | None:
     about = document.get("metadata")
     named = isinstance(about, dict) and (about.get("name") or about.get("generateName"))
     return None if named else SchemaProblem("metadata.name", "missing", "is required")
 
 
-def _specified(document: Json) -> SchemaProblem | None:
+def _spec_problem(document: Json) -> SchemaProblem | None:
     return None if isinstance(document.get("spec"), dict) else SchemaProblem("spec", "missing", "is required")
 
 

@@ -45,7 +45,7 @@ def build(folder: Path) -> list[Json]:
         objects += _resource(folder / name)
     for name in kustomization.get("components", []):
         objects = _component((folder / name).resolve(), objects)
-    return _changed(folder, kustomization, objects)
+    return _apply_changes(folder, kustomization, objects)
 
 
 def _component(folder: Path, objects: list[Json]) -> list[Json]:
@@ -54,10 +54,10 @@ def _component(folder: Path, objects: list[Json]) -> list[Json]:
     if kustomization.get("kind") != "Component" or set(kustomization) - KNOWN:
         raise BuildError(f"{folder} is not a component, or uses an unsupported feature", code="invalid_component")
     added = [obj for name in kustomization.get("resources", []) for obj in _resource(folder / name)]
-    return _changed(folder, kustomization, objects + added)
+    return _apply_changes(folder, kustomization, objects + added)
 
 
-def _changed(folder: Path, kustomization: Json, objects: list[Json]) -> list[Json]:
+def _apply_changes(folder: Path, kustomization: Json, objects: list[Json]) -> list[Json]:
     for patch in kustomization.get("patches", []):
         target = patch["target"]
         chosen = [obj for obj in objects if _fits(obj, target)]

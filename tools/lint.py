@@ -64,7 +64,7 @@ def guest_types() -> tuple[bool, str]:
 
 
 def arrows() -> tuple[bool, str]:
-    """Which package may import which."""
+    """Checks the import contracts."""
     return call(BIN / "lint-imports", "--no-cache")
 
 

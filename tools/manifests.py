@@ -20,7 +20,7 @@ def overlays() -> list[Path]:
 
 
 def wrong(objects: list[Json]) -> list[str]:
-    """What the API would refuse."""
+    """Problems for which the API would reject the manifest."""
     return [
         f"{' '.join(identity(obj))}: {problem}"
         for obj in objects

@@ -28,7 +28,7 @@ Change = Callable[[random.Random, bytes], bytes]
 def mutated(rng: random.Random, data: bytes) -> bytes:
     """One to three changes that suit the file's kind."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        data = _changed(rng, data)
+        data = _mutate(rng, data)
     return data
 
 
@@ -42,11 +42,11 @@ def mutated_value(rng: random.Random, value: Any) -> Any:
         rest = [] if rng.random() < 0.1 else [mutated_value(rng, value[place])]  # noqa: PLR2004
         return [*value[:place], *rest, *value[place + 1 :]]
     if isinstance(value, str):
-        return _changed(rng, value.encode("utf-8", "replace")).decode("utf-8", "replace")
+        return _mutate(rng, value.encode("utf-8", "replace")).decode("utf-8", "replace")
     return value
 
 
-def _changed(rng: random.Random, data: bytes) -> bytes:
+def _mutate(rng: random.Random, data: bytes) -> bytes:
     if data.startswith(_ZIP) and rng.random() < 0.9:  # noqa: PLR2004
         return _member(rng, data)
     if _TEXTUAL.fullmatch(data[:4096]) and rng.random() < 0.9:  # noqa: PLR2004
@@ -72,7 +72,7 @@ def _member(rng: random.Random, data: bytes) -> bytes:
     elif chance < 0.08:  # noqa: PLR2004
         members[f"{name}x"] = members.pop(name)
     else:
-        members[name] = _changed(rng, members[name])
+        members[name] = _mutate(rng, members[name])
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
         for each, content in members.items():

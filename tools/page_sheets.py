@@ -9,18 +9,22 @@ import sys
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fastapi.testclient import TestClient
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, StorageState, sync_playwright
 
 from backend.cli.embedded.postgres import start_postgres
 from backend.config import Settings
+from backend.db.models.enums import Role
+from backend.services.accounts import users
 from backend.web.app import create_app
-from tests.databases import copied, make_template
+from tests.databases import make_template
 from tests.factories.everything import Everything, make_everything
-from tests.factories.records import world
+from tests.factories.scene_copies import copied_scene
 from tests.factories.site import served
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,10 +38,17 @@ QUALITIES = (70, 55, 40, 30)
 ROW = re.compile(r"^\| `(/[^`]*)` \| ([^|]*) \|$", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 LEFT_OUT = frozenset({
-    "/account", "/people", "/join/{token}", "/embed/{token}", "/components", "/docs/", "/audit-log.csv",
-    "/benchmarks/{name}/analyses",
+    "/docs/", "/audit-log.csv", "/login/oidc", "/login/oidc/callback", "/benchmarks/{name}/analyses",
 })  # fmt: skip
-"""Need accounts, a frame or WindowsWorld; or are no page of the interface."""
+"""No pages of the interface; or need WindowsWorld."""
+OF_ACCOUNTS = frozenset({"/account", "/people", "/login", "/join/{token}", "/audit-log"})
+"""Shown of the service with accounts."""
+EXAMPLES = {
+    "/leaderboards/{benchmark}/submissions": "/leaderboards/creative/submissions",
+}
+"""Addresses whose usual example would be empty."""
+ORIGIN = "https://blog.example"
+PASSWORD = "correct horse battery"  # noqa: S105 - of a service that ends with this program
 
 
 def documented() -> dict[str, str]:
@@ -47,23 +58,66 @@ def documented() -> dict[str, str]:
     return {address: words for address, words in rows.items() if address not in LEFT_OUT}
 
 
+@dataclass(frozen=True)
+class SheetInstallation:
+    """An installation with something of everything.
+
+    Attributes:
+        address: of a service without accounts.
+        with_accounts: of one with accounts.
+        everything: an example of each address.
+        links: paths where two people choose their passwords.
+    """
+
+    address: str
+    with_accounts: str
+    everything: Everything
+    links: tuple[str, str]
+
+    def url(self, address: str) -> str:
+        """Where the example of an address of docs/pages.md is."""
+        if address == "/join/{token}":
+            return self.with_accounts + self.links[1]
+        root = self.with_accounts if address in OF_ACCOUNTS else self.address
+        return root + (EXAMPLES.get(address) or self.everything.address(address))
+
+
 @contextmanager
-def site() -> Iterator[tuple[str, Everything]]:
-    """The address of a service with something of everything, and an example of each address."""
+def site() -> Iterator[SheetInstallation]:
+    """The installation, with its services."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server = start_postgres(folder / "postgres", durable=False)
         try:
             make_template(server.url)
-            with copied(server.url) as url, world(url) as installation:
+            with copied_scene(server.url) as scene:
+                installation = scene.world
                 app = create_app(Settings(data_dir=folder / "first"), installation.factory, installation.store)
                 client = TestClient(app, base_url="http://127.0.0.1:8000")
                 (folder / "set").mkdir()
-                everything = make_everything(installation, client, folder / "set")
-                with served(installation, folder / "data") as address:
-                    yield address, everything
+                everything = make_everything(scene, client, folder / "set")
+                ada = installation.do(users.add_person, "ada", role=Role.ADMIN, admin=True)
+                grace = installation.do(users.add_person, "grace", role=Role.RUNNER)
+                shown: dict[str, Any] = {"development": True, "embed_origins": (ORIGIN,)}
+                with (
+                    served(installation, folder / "data", **shown) as address,
+                    served(installation, folder / "accounts", accounts=True, token=PASSWORD) as with_accounts,
+                ):
+                    yield SheetInstallation(address, with_accounts, everything, (f"/join/{ada}", f"/join/{grace}"))
         finally:
             server.stop()
+
+
+def signed_in_as(browser: Browser, link: str) -> StorageState:
+    """The cookies of who has chosen a password at a link."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(link)
+        for name in ("password", "repeated"):
+            page.locator(f"input[name={name}]").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.locator(".topbar a[href='/account']").wait_for()
+        return context.storage_state()
 
 
 def sheet_of(page: Page) -> Image.Image:
@@ -109,7 +163,7 @@ def write_report(pages: dict[str, str]) -> None:
         "# Pages in pictures",
         "",
         "Each page at 390, 1280, 1440 and 3840 pixels, light above dark, of an installation with something of",
-        "everything (`make page-sheets`). Pages of [accounts](../accounts.md) are not among them.",
+        "everything (`make page-sheets`); without the analyses of WindowsWorld.",
     ]
     for address, words in pages.items():
         if (FOLDER / name_of(address)).exists():
@@ -122,17 +176,20 @@ def main(chosen: Collection[str] = ()) -> None:
     """Writes the sheets of the chosen pages, all by default."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     pages = documented()
-    with site() as (root, everything), sync_playwright() as playwright:
+    with site() as shown, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        signed_in = signed_in_as(browser, shown.with_accounts + shown.links[0])
         for address in chosen or pages:
-            page = browser.new_page(viewport={"width": 1440, "height": 900})
-            answer = page.goto(root + everything.address(address))
+            anybody = address in {"/login", "/join/{token}"} or address not in OF_ACCOUNTS
+            context = browser.new_context(storage_state=None if anybody else signed_in)
+            page = context.new_page()
+            answer = page.goto(shown.url(address))
             page.locator("html[data-ready]").wait_for(state="attached")
             page.evaluate("document.fonts.ready")
             path = FOLDER / name_of(address)
             path.write_bytes(compressed(sheet_of(page)))
             print(answer and answer.status, path.name, f"{path.stat().st_size:,} bytes", flush=True)
-            page.close()
+            context.close()
         browser.close()
     write_report(pages)
 

@@ -41,7 +41,7 @@ def load() -> None:
 
 def words_of(kind: PluginKind, plugin: Any) -> str:
     """The first paragraph about a plug-in, without the leading name."""
-    family = [each for each in registry.entries(kind).values() if each.__module__ == plugin.__module__]
+    family = [entry for entry in registry.entries(kind).values() if entry.__module__ == plugin.__module__]
     described_by = importlib.import_module(plugin.__module__) if plugin in family[:1] or not family else plugin
     text = inspect.getdoc(described_by) or ""
     paragraph = " ".join(text.split("\n\n")[0].split())

@@ -29,6 +29,7 @@ NODE_MODULES = ROOT / "node_modules"
 OLDEST = (3, 11)
 ALWAYS = ("base", "wine")
 APPS = {"base": (), "machines": ("machines",), "full": ("full", "machines")}
+LOCALE = "en_US.utf8"
 USERNS_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 
@@ -218,7 +219,7 @@ def install_node_modules() -> list[Path]:
 
 
 def prepare_node() -> bool:
-    """What `make lint` needs for JavaScript and CSS."""
+    """Installs what `make lint` needs for JavaScript and CSS."""
     inputs = [ROOT / name for name in ("package.json", "package-lock.json", ".npmrc")]
     return step("node", key_of(inputs), "installing the linter of the browser code", install_node_modules)
 
@@ -309,6 +310,24 @@ def prepare_system(lists: list[str]) -> bool:
     return worked
 
 
+def prepare_locale() -> bool:
+    """Generates the locale of the suites' images where that can be done; desktops use C.UTF-8 without it."""
+    if shutil.which("localedef") is None or LOCALE in locales():
+        return False
+    prefix = administrator()
+    command = ["localedef", "--no-archive", "-i", "en_US", "-f", "UTF-8", "en_US.UTF-8"]
+    if prefix is not None and subprocess.run([*prefix, *command], capture_output=True, check=False).returncode == 0:
+        say("generated the locale en_US.UTF-8")
+        return True
+    say(f"desktops use C.UTF-8, not the suites' en_US.UTF-8; whoever may, please run: sudo {' '.join(command)}")
+    return False
+
+
+def locales() -> list[str]:
+    """Locales that this machine has generated, as glibc writes them."""
+    return subprocess.run(["locale", "-a"], text=True, capture_output=True, check=False).stdout.split()
+
+
 def tell_missing(names: list[str]) -> None:
     """Prints the exact command to run, and continues."""
     say("these could not be installed from here; whoever may, please run:")
@@ -352,7 +371,7 @@ def prepare(options: argparse.Namespace) -> bool:
         lists = [*ALWAYS, *APPS[options.apps], *(["machines", "test"] if options.tests else [])]
         lists += ["chaos"] if options.chaos else []
         # System packages come first, because the one for creating environments may be among them.
-        worked = prepare_system(lists)
+        worked = prepare_system(lists) | prepare_locale()
         worked |= prepare_python() | prepare_docs() | prepare_wine()
         if options.lint:
             worked |= prepare_node()

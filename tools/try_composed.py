@@ -39,7 +39,7 @@ with a sample of the 200, `make test-all` with all.
 
 
 class ComposedTrial(NamedTuple):
-    """What came of one task."""
+    """Result of one task."""
 
     task: Task
     capability: str

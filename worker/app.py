@@ -10,14 +10,27 @@ import gc
 gc.disable()
 
 import logging
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from celery import Celery
-from celery.signals import worker_init, worker_shutdown, worker_shutting_down
+from celery.signals import (
+    after_setup_logger,
+    after_setup_task_logger,
+    celeryd_init,
+    worker_init,
+    worker_shutdown,
+    worker_shutting_down,
+)
+from kombu import Connection
 
 from backend.config import settings_or_exit
 from backend.domain.formats.foreign_text import make_logs_visible
+from backend.rotating_secrets import current
+from backend.services.events.broker import CurrentPassword
 from backend.services.events.worker_wakeup import tls
+from backend.telemetry.logs import begin_logs, use_json
 from worker.bootstrap.process import PROCESS
 
 gc.freeze()
@@ -28,10 +41,34 @@ TASKS = ("wake", "reap", "sweep")
 _NO_BROKER = "memory://"
 
 
-def make_app(broker: str) -> Celery:
-    """The application for one broker; empty = none."""
+class RotatingCelery(Celery):
+    """Celery whose connections are made with the password of now."""
+
+    def __init__(self, *args: Any, address: Callable[[], str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._address = address
+
+    def connection_for_read(self, url: str | None = None, **options: Any) -> Connection:
+        """Connection of consumers."""
+        return self._following(super().connection_for_read(url, **options))
+
+    def connection_for_write(self, url: str | None = None, **options: Any) -> Connection:
+        """Connection of producers."""
+        return self._following(super().connection_for_write(url, **options))
+
+    def _following(self, connection: Connection) -> Connection:
+        if urlsplit(self._address()).password:
+            connection.credential_provider = CurrentPassword(self._address)
+        return connection
+
+
+def make_app(address: Callable[[], str]) -> Celery:
+    """The application for the broker of that address; empty = none."""
+    broker = address()
     tasks = [f"worker.tasks.{name}" for name in TASKS]
-    celery = Celery("deskarena", broker=broker or _NO_BROKER, broker_use_ssl=tls(broker), include=tasks)
+    celery = RotatingCelery(
+        "deskarena", address=address, broker=broker or _NO_BROKER, broker_use_ssl=tls(broker), include=tasks
+    )
     celery.conf.update(
         task_acks_late=False,
         task_ignore_result=True,
@@ -54,12 +91,27 @@ def make_app(broker: str) -> Celery:
     return celery
 
 
-app = make_app(settings_or_exit().redis_url.get_secret_value())
+app = make_app(current(settings_or_exit(), "redis_url"))
 
 
 make_logs_visible()
+begin_logs(settings_or_exit().log_format)
 # Every guest call is an HTTP request: too many for the log.
 logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+@celeryd_init.connect
+def _be_quiet(instance: Any = None, **_: Any) -> None:
+    """Leaves out Celery's banner."""
+    if instance is not None and settings_or_exit().log_format == "json":
+        instance.quiet = True
+
+
+@after_setup_logger.connect
+@after_setup_task_logger.connect
+def _set_format(logger: logging.Logger, **_: Any) -> None:
+    if settings_or_exit().log_format == "json":
+        use_json(logger)
 
 
 @worker_init.connect

@@ -116,14 +116,14 @@ class Api:
 
     def download(self, path: str) -> bytes:
         """GET bytes from a `path` that the API returned."""
-        return self._repeated(lambda: self._send("GET", path).content)
+        return self._repeat(lambda: self._send("GET", path).content)
 
     def download_if_there(self, path: str) -> bytes | None:
         """Like `download`, but None if the response is 404."""
         response = self._request("GET", path)
         if response.status_code == HTTPStatus.NOT_FOUND:
             return None
-        return self._checked(response).content
+        return self._check(response).content
 
     @contextmanager
     def stream(self, path: str, **params: Any) -> Iterator[io.BufferedReader]:
@@ -146,9 +146,9 @@ class Api:
     def _json(self, method: str, path: str, **more: Any) -> Any:
         repeatable = method == "GET" or IDEMPOTENCY_KEY in (more.get("headers") or {})
         ask: Callable[[], Any] = lambda: self._json_once(method, path, **more)  # noqa: E731
-        return self._repeated(ask) if repeatable else ask()
+        return self._repeat(ask) if repeatable else ask()
 
-    def _repeated(self, ask: Callable[[], T]) -> T:
+    def _repeat(self, ask: Callable[[], T]) -> T:
         deadline = time.monotonic() + self.patience
         while True:
             try:
@@ -171,7 +171,7 @@ class Api:
             ) from None
 
     def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
-        return self._checked(self._request(method, path, **more))
+        return self._check(self._request(method, path, **more))
 
     def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
         try:
@@ -185,7 +185,7 @@ class Api:
             ) from None
 
     @staticmethod
-    def _checked(response: httpx.Response) -> httpx.Response:
+    def _check(response: httpx.Response) -> httpx.Response:
         if not response.is_success:
             raise problem(response)
         return response

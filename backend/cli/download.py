@@ -107,7 +107,7 @@ class ExportDownload:
             try:
                 with tarfile.open(fileobj=source, mode="r|") as archive:
                     for member in archive:
-                        data = self._checked(member, archive)
+                        data = self._check(member, archive)
                         if member.name == MANIFEST:
                             manifest = json.load(data)
                         else:
@@ -124,7 +124,7 @@ class ExportDownload:
         return manifest
 
     @staticmethod
-    def _checked(member: tarfile.TarInfo, archive: tarfile.TarFile) -> IO[bytes]:
+    def _check(member: tarfile.TarInfo, archive: tarfile.TarFile) -> IO[bytes]:
         """The file's bytes. Rejects files that are not part of an export."""
         data = archive.extractfile(member) if member.isreg() else None
         if data is None or not (_ROWS.fullmatch(member.name) or member.name in _LISTS):

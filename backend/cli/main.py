@@ -3,14 +3,17 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from backend.cli.commands import (
     artifacts,
     backup,
     benchmark,
     benchmark_assets,
+    budget,
     configuration,
     delete,
     demo,
@@ -20,7 +23,10 @@ from backend.cli.commands import (
     export,
     image,
     judge,
+    leaderboard,
     licence,
+    maintenance,
+    notification,
     offline_study,
     omnibench,
     plugin,
@@ -39,10 +45,24 @@ from backend.cli.errors import CliError, ExitCode
 from backend.cli.interrupt import StopRequested
 from backend.cli.output import ErrorForm, print_error, progress
 from backend.domain.formats.foreign_text import make_logs_visible, visible_streams
+from backend.domain.model.validation_words import plain_message
 from backend.environment import RenamedVariable, check_renamed
+
+
+class PlainCommandGroup(TyperGroup):
+    """All commands, which say in our words what is wrong with an option."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: D102 - typer's
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = plain_message(error.message)
+            raise
+
 
 app = typer.Typer(
     name="deskarena",
+    cls=PlainCommandGroup,
     help="Measure computer-use agents on real desktops.",
     no_args_is_help=True,
     add_completion=False,
@@ -64,9 +84,11 @@ app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(run.app, name="run")
 app.add_typer(configuration.app, name="configuration")
 study.app.add_typer(offline_study.app, name="offline")
+app.add_typer(leaderboard.app, name="leaderboard")
 app.add_typer(study.app, name="study")
 app.add_typer(delete.app, name="delete")
 app.add_typer(retention.app, name="retention")
+app.add_typer(budget.app, name="budget")
 app.add_typer(demonstrations.app, name="demonstrations")
 app.add_typer(task.app, name="task")
 app.add_typer(plugin.app, name="plugin")
@@ -76,6 +98,8 @@ app.add_typer(worker.app, name="worker")
 app.add_typer(image.app, name="image")
 app.add_typer(judge.app, name="judge")
 app.add_typer(licence.app, name="licence")
+app.add_typer(maintenance.app, name="maintenance")
+app.add_typer(notification.app, name="notification")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(project.app, name="project")
 app.add_typer(omnibench.app, name="omnibench")

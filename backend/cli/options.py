@@ -53,6 +53,13 @@ Priority = Annotated[
 Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, help="Maximum concurrent episodes (default: unlimited).")
 ]
+RunUsd = Annotated[
+    float | None, typer.Option("--run-usd", min=0, help="Budget of the whole run in US dollars; then the rest waits.")
+]
+RunTokens = Annotated[int | None, typer.Option("--run-tokens", min=0, help="Likewise, in tokens.")]
+RunDesktopHours = Annotated[
+    float | None, typer.Option("--run-desktop-hours", min=0, help="Likewise, in hours of desktops.")
+]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended.")]
 Timeout = Annotated[
     float | None,

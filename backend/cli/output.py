@@ -36,6 +36,12 @@ def progress(text: str) -> None:
     print(visible(text), file=sys.stderr, flush=True)
 
 
+def print_notice(submitted: Row) -> None:
+    """Prints what the submitter of a run or study should know, if anything, to stderr."""
+    if notice := submitted.get("notice"):
+        progress(notice)
+
+
 def print_error(message: str, code: str, form: ErrorForm) -> None:
     """Prints an error to stderr: as a line of text, or for programs as `{"error": {"code": ..., "message": ...}}`."""
     if form.as_json:

@@ -22,7 +22,7 @@ CANCEL_SECONDS = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class RunChecks:
-    """What an ended run has to meet, and where its result is written.
+    """Criteria that an ended run must meet, and files for its result.
 
     Attributes:
         baseline: Run that it must not score significantly lower than.
@@ -81,7 +81,7 @@ def _report(api: Api, run_id: str, checks: RunChecks, output: Output, watch: str
     """Prints the ended run and writes its files. `watch`: how to get them again."""
     run = api.get(f"/runs/{run_id}", include="episodes")
     print_object(run, output, show_run)
-    report, verdict = _judged(api, run, checks)
+    report, verdict = _judge_report(api, run, checks)
     try:
         if checks.junit is not None:
             _write(checks.junit, junit_xml(run, run["episodes"], api.server, report), "--junit")
@@ -100,7 +100,7 @@ def _comparison(api: Api, run: Mapping[str, Any], report: Mapping[str, Any]) -> 
     return comparison
 
 
-def _judged(api: Api, run: Mapping[str, Any], checks: RunChecks) -> tuple[Mapping[str, Any] | None, ExitReason]:
+def _judge_report(api: Api, run: Mapping[str, Any], checks: RunChecks) -> tuple[Mapping[str, Any] | None, ExitReason]:
     """The report against the baseline, if there is one, and the verdict."""
     verdict = judge(run, checks.fail_under)
     if checks.baseline is None:

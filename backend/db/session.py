@@ -1,16 +1,17 @@
 """Engines, sessions and the unit of work: one transaction, then its after-commit hooks."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session, sessionmaker
 
-from backend.db.types import dump_json, load_json
+from backend.db.types import SafeTextDumper, dump_json, load_json
 from backend.domain.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -21,32 +22,70 @@ _READ_ONLY = "read_only"
 _SNAPSHOT = text("SELECT CAST(pg_current_snapshot() AS text)")
 
 # A frozen process must not hold a run's lock forever, and a vanished server must not hold a process.
-_SERVER_OPTIONS = "-c timezone=UTC -c lock_timeout=15000 -c statement_timeout=60000"
+_SERVER_SETTINGS = {"TimeZone": "UTC", "lock_timeout": "15000", "statement_timeout": "60000"}
+_IDLE = "idle_in_transaction_session_timeout"
+_POOLER = "pooler"
+POOLED = "pooled"
+"""Execution option of an engine whose connections lead through a pooler."""
 
 
 def psycopg_url(url: str) -> URL:
-    """`url` for SQLAlchemy with psycopg 3, from any usual PostgreSQL scheme.
+    """`url` for SQLAlchemy with psycopg 3, from any usual PostgreSQL scheme, without our own parameter `pooler`.
 
     Raises:
-        Unavailable: no database is configured.
+        Unavailable: no database is configured, or its address cannot be read.
     """
     if not url:
         raise Unavailable(
             "no database is configured", code="database_not_configured", hint="Set DATABASE_URL, or use `deskarena up`."
         )
-    return make_url(url).set(drivername="postgresql+psycopg")
+    return _parse_url(url).set(drivername="postgresql+psycopg").difference_update_query([_POOLER])
 
 
-def make_engine(url: str, *, pool_size: int = 10, idle_seconds: float = 30.0) -> Engine:
+def libpq_url(url: str) -> str:
+    """The same address for psycopg itself. It has the password. Raises Unavailable."""
+    return psycopg_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def is_pooled(url: str) -> bool:
+    """Whether the address has `pooler=transaction`: each transaction may get another of the server's connections.
+
+    Raises Unavailable.
+    """
+    mode = _parse_url(url).query.get(_POOLER)
+    if mode not in {None, "transaction"}:
+        raise Unavailable(
+            f"DATABASE_URL has pooler={mode}",
+            code="database_url_invalid",
+            hint="Write pooler=transaction, or leave it out for an address without a pooler.",
+        )
+    return mode is not None
+
+
+def _parse_url(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError) as error:  # The text has the password.
+        raise Unavailable(
+            "DATABASE_URL is not an address", code="database_url_invalid", hint="Write postgresql://user:pw@host/name."
+        ) from error
+
+
+def make_engine(
+    url: str, *, pool_size: int = 10, idle_seconds: float = 30.0, current_url: Callable[[], str] | None = None
+) -> Engine:
     """An engine with a pool of checked connections. Connecting happens at first use, not here.
 
     Args:
-        url: `postgresql://user:password@host:port/name`, sockets as `?host=/folder`.
+        url: `postgresql://user:password@host:port/name`, sockets as `?host=/folder`; with `?pooler=transaction` the way
+            leads through PgBouncer: nothing of a session lasts longer than its transaction.
         pool_size: connections kept open; as many again may be opened temporarily.
         idle_seconds: after which the server ends an idle transaction, and releases its locks.
+        current_url: gives the address as it is now; each new connection takes user and password from it.
     """
-    options = f"{_SERVER_OPTIONS} -c idle_in_transaction_session_timeout={round(idle_seconds * 1000)}"
-    return create_engine(
+    limits = _SERVER_SETTINGS | {_IDLE: str(round(idle_seconds * 1000))}
+    pooled = is_pooled(url)
+    engine = create_engine(
         psycopg_url(url),
         pool_size=pool_size,
         max_overflow=pool_size,
@@ -54,15 +93,57 @@ def make_engine(url: str, *, pool_size: int = 10, idle_seconds: float = 30.0) ->
         pool_timeout=15,
         json_serializer=dump_json,
         json_deserializer=load_json,
+        execution_options={POOLED: pooled},
         connect_args={
-            "options": options,
             "connect_timeout": 5,
             "keepalives_idle": 5,
             "keepalives_interval": 2,
             "keepalives_count": 3,
             "tcp_user_timeout": 15000,
+            **(_POOLED_CONNECTION if pooled else {"options": _startup_options(limits)}),
         },
     )
+    event.listen(engine, "connect", _take_any_text)
+    if pooled:
+        limit_transactions(engine, limits)
+    if current_url is not None:
+        _take_credentials(engine, current_url)
+    return engine
+
+
+def _take_any_text(connection: Any, _record: Any) -> None:
+    connection.adapters.register_dumper(str, SafeTextDumper)
+
+
+def _take_credentials(engine: Engine, current_url: Callable[[], str]) -> None:
+    def set_credentials(_dialect: Any, _record: Any, _args: Any, options: dict[str, Any]) -> None:
+        now = psycopg_url(current_url())
+        options.update({"user": now.username, "password": now.password} if now.username else {})
+
+    event.listen(engine, "do_connect", set_credentials)
+
+
+# The next transaction's connection does not know the statements that this one's has prepared.
+_POOLED_CONNECTION: dict[str, Any] = {"prepare_threshold": None}
+
+
+def _startup_options(limits: Mapping[str, str]) -> str:
+    return " ".join(f"-c {name}={value}" for name, value in limits.items())
+
+
+def limit_transactions(target: Engine | Connection, limits: Mapping[str, str]) -> None:
+    """Begins every transaction with these server settings, which end with it; single statements have none.
+
+    A pooler refuses them at the start of a connection, and would carry later ones over to its next client.
+    """
+    statement = "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in limits.items())
+
+    def set_limits(connection: Connection) -> None:
+        driver = connection.connection.driver_connection
+        if driver is not None and not driver.autocommit:
+            driver.execute(statement)
+
+    event.listen(target, "begin", set_limits)
 
 
 def session_factory(engine: Engine) -> SessionFactory:
@@ -122,12 +203,15 @@ def single_statements(factory: SessionFactory) -> Iterator[Connection]:
 
 
 def _unavailable(error: DBAPIError | PoolTimeout) -> Exception:
-    """What is raised for a driver's error: itself, unless the database did not answer."""
+    """The exception for a driver's error: `Unavailable` if the database did not answer, else the error itself."""
     if not is_away(error):
         return error
     # Only the log has the driver's text: it names the server's address or the socket's path.
     logger.warning("the database did not answer: %s", _first_line(error))
-    return Unavailable("the database did not answer", code="database_unavailable", hint="Try again in a few seconds.")
+    hint = "Try again in a few seconds."
+    if "unsupported startup parameter" in str(error):
+        hint = "DATABASE_URL leads to a pooler: add ?pooler=transaction to it."
+    return Unavailable("the database did not answer", code="database_unavailable", hint=hint)
 
 
 def committed_state(factory: SessionFactory) -> str:

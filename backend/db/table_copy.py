@@ -12,22 +12,22 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import Connection, IsolationLevel, sql
 
-from backend.db.session import psycopg_url
+from backend.db.session import libpq_url
 from backend.domain.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 
 VERSION_TABLE = "alembic_version"
+# For one transaction only: behind a pooler the next one belongs to somebody else.
 _SETTINGS = (
-    "SET TimeZone = 'UTC'",
-    "SET DateStyle = 'ISO, YMD'",
-    "SET IntervalStyle = 'postgres'",
-    "SET extra_float_digits = 1",
-    "SET bytea_output = 'hex'",
-    "SET client_encoding = 'UTF8'",
+    "SET LOCAL TimeZone = 'UTC'",
+    "SET LOCAL DateStyle = 'ISO, YMD'",
+    "SET LOCAL IntervalStyle = 'postgres'",
+    "SET LOCAL extra_float_digits = 1",
+    "SET LOCAL bytea_output = 'hex'",
     # A large table takes longer than a request may.
-    "SET statement_timeout = 0",
-    "SET idle_in_transaction_session_timeout = 0",
+    "SET LOCAL statement_timeout = 0",
+    "SET LOCAL idle_in_transaction_session_timeout = 0",
 )
 _TABLES = (
     "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace ORDER BY 1"
@@ -69,8 +69,7 @@ class TableColumns:
 @contextmanager
 def read_snapshot(url: str) -> Iterator[Connection]:
     """A read-only transaction in which every statement sees the same state of all tables, which keep their form."""
-    with _connected(url) as connection:
-        connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
+    with _connect(url, IsolationLevel.REPEATABLE_READ, read_only=True) as connection:
         names = _table_names(connection)
         if names:  # As pg_dump does: a migration must not change a table before its turn.
             locked = sql.SQL(", ").join(map(sql.Identifier, names))
@@ -81,7 +80,7 @@ def read_snapshot(url: str) -> Iterator[Connection]:
 @contextmanager
 def writing(url: str) -> Iterator[Connection]:
     """One transaction that writes; an error rolls it back."""
-    with _connected(url) as connection:
+    with _connect(url) as connection:
         yield connection
 
 
@@ -170,13 +169,16 @@ def copy_in(connection: Connection, name: str, columns: Sequence[str], blocks: I
 
 
 @contextmanager
-def _connected(url: str) -> Iterator[Connection]:
-    plain = psycopg_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+def _connect(
+    url: str, isolation: IsolationLevel = IsolationLevel.READ_COMMITTED, *, read_only: bool = False
+) -> Iterator[Connection]:
     try:
-        with psycopg.connect(plain, connect_timeout=10) as connection:
+        with psycopg.connect(
+            libpq_url(url), connect_timeout=10, client_encoding="UTF8", prepare_threshold=None
+        ) as connection:
+            connection.isolation_level, connection.read_only = isolation, read_only
             for statement in _SETTINGS:
                 connection.execute(statement)
-            connection.commit()
             yield connection
     except psycopg.OperationalError as error:
         logger.warning("the database did not answer: %s", error)

@@ -1,10 +1,12 @@
-"""Column types that accept any text of a guest, a model or a task file without failing."""
+"""Types that accept any text of a guest, a model, a task file or a browser without failing."""
 
 import json
 import math
 from datetime import datetime
 from typing import Any
 
+from psycopg.abc import Buffer
+from psycopg.types.string import StrDumperUnknown
 from pydantic_core import from_json
 from sqlalchemy import CheckConstraint, DateTime, Dialect, Text
 from sqlalchemy.types import TypeDecorator
@@ -46,6 +48,14 @@ def load_json(data: bytes | str) -> Any:
 def dump_json(value: Any) -> str:
     """Serialises a JSONB value; the engine uses it for every one."""
     return json.dumps(clean_json(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
+
+
+class SafeTextDumper(StrDumperUnknown):
+    """Cleans every text on its way to the server: what is searched for, too, and what no column type sees."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        """The text's bytes."""
+        return super().dump(clean_text(obj))
 
 
 class SafeText(TypeDecorator[str]):

@@ -220,7 +220,7 @@ class EvaluatorFailed(MachineLost):
     """The evaluation has no verdict. Only the evaluation is retried, unless that cannot change anything."""
 
     failure_class = FailureClass.EVALUATOR
-    final_codes = frozenset({"invalid_rule", "invalid_reference", "metric_broke"})
+    final_codes = frozenset({"invalid_rule", "invalid_reference", "metric_broke", "evaluation_endless"})
     """The task's fault, or a metric's: the same evidence gives the same error."""
 
     @property

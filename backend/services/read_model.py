@@ -25,7 +25,7 @@ class FieldProblem(ReadModel):
     """An invalid field of a request."""
 
     path: str = Field(examples=["budget.max_steps"])
-    message: str = Field(examples=["Input should be greater than or equal to 1"])
+    message: str = Field(examples=["must be at least 1"])
 
 
 def value_text(value: Any) -> str:

@@ -5,17 +5,9 @@ import socket
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from backend.addresses import is_loopback
+
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-def is_loopback(host: str) -> bool:
-    """True for a listening address that only this machine can reach."""
-    if host in LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _is_address(name: str) -> bool:

@@ -12,6 +12,7 @@ from backend.addresses import API
 from backend.domain.errors import DeskarenaError
 from backend.web import idempotency, json_lines
 from backend.web.accounts.authentication import authorize
+from backend.web.deprecations import deprecation_of, with_dates
 from backend.web.strict_json import StrictRequest, check_types
 
 _FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
@@ -42,6 +43,10 @@ class ApiRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """FastAPI's handler with ours around it."""
+        handler, deprecation = self._handler(), deprecation_of(self)
+        return handler if deprecation is None else with_dates(deprecation, handler)
+
+    def _handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
         methods = self.methods or set()
         if "GET" in methods:

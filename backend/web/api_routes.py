@@ -17,9 +17,12 @@ from backend.web.export import api as export_api
 from backend.web.export import runs_api as export_runs_api
 from backend.web.export import videos_api as export_videos_api
 from backend.web.judging import api as judging_api
+from backend.web.monitoring import api as monitoring_api
+from backend.web.monitoring import status_api
+from backend.web.notifications import api as notifications_api
 from backend.web.results import checkpoint_analyses_api, comparison_api, core_operations_api, cuts_api, failures_api
 from backend.web.runs import api as runs_api
-from backend.web.runs import episodes_api, events_api, search_api
+from backend.web.runs import budgets_api, comments_api, episodes_api, events_api, search_api
 from backend.web.scheduling import api as scheduling_api
 from backend.web.sharing import api as sharing_api
 from backend.web.studies import api as studies_api
@@ -34,6 +37,7 @@ ROUTERS = (
     offline_api.router,
     judging_api.router,
     episodes_api.router,
+    comments_api.router,
     search_api.router,
     failures_api.router,
     comparison_api.router,
@@ -58,7 +62,10 @@ ROUTERS = (
     cuts_api.router,
     sharing_api.router,
     deletions_api.router,
+    notifications_api.router,
+    budgets_api.router,
     health_api.router,
     scheduling_api.router,
-    scheduling_api.metrics_router,
+    monitoring_api.metrics_router,
+    status_api.router,
 )

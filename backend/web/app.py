@@ -12,24 +12,29 @@ from fastapi.responses import FileResponse
 from fastapi.routing import APIRoute
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
-from backend.addresses import API
+from backend.addresses import API, is_loopback
 from backend.config import Settings, get_settings
 from backend.db.session import SessionFactory
 from backend.domain.errors import Invalid
 from backend.domain.ports.storage import ArtifactStore
+from backend.rotating_secrets import current
 from backend.services import events
 from backend.services.accounts.principal import Principal
 from backend.services.agents import agent_channel_store
 from backend.web import api_routes, errors, page_routes, socket_routes
-from backend.web.accounts.authentication import announce_first_link, authorize, identify
-from backend.web.allowed_hosts import KnownHosts, is_loopback
+from backend.web.accounts.authentication import announce_first_link, authorized, identify, redeem
+from backend.web.accounts.principal_cache import PrincipalCache
+from backend.web.allowed_hosts import KnownHosts
 from backend.web.behind_proxy import SubPath, SubPathMiddleware, TrustedProxies, first_segments
 from backend.web.conditional_requests import ConditionalRequests
 from backend.web.dependencies import AppContext
 from backend.web.graceful_shutdown import GracefulShutdownMiddleware
 from backend.web.http_methods import HttpMethods
+from backend.web.http_metrics import HttpMetrics
 from backend.web.openapi import DocumentedApp
 from backend.web.rate_limits import WITH_ACCOUNTS, RateLimits
+from backend.web.request_ids import RequestIds
+from backend.web.request_traces import RequestTraces
 from backend.web.security_middleware import Credentials, SecurityMiddleware
 from backend.web.shared_pages import SharedPages
 from backend.web.static_files import STATIC, Documentation, VersionedFiles
@@ -61,19 +66,19 @@ def own_version() -> str:
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-    """Tells workers that an API is available; closes waiting streams at the end."""
+    """Announces the API to workers while it runs; closes waiting streams at the end."""
     edge: AppContext = app.state.edge
     if edge.settings.accounts:
         await asyncio.to_thread(announce_first_link, edge)
-    telling = asyncio.create_task(_tell())
+    announcement = asyncio.create_task(_announce_api())
     yield
-    telling.cancel()
+    announcement.cancel()
     with suppress(asyncio.CancelledError):
-        await telling
+        await announcement
     await events.close_listeners()
 
 
-async def _tell() -> None:
+async def _announce_api() -> None:
     while True:
         await agent_channel_store.mark_api()
         await asyncio.sleep(agent_channel_store.API_SECONDS / 4)
@@ -93,9 +98,7 @@ def create_app(
         Invalid: the listening address is not loopback and no token is set.
     """
     settings = settings or get_settings()
-    token = settings.token.get_secret_value() if settings.token else None
-    counter = settings.metrics_token.get_secret_value() if settings.metrics_token else ""
-    if not is_loopback(settings.host) and not token and not settings.accounts:
+    if not is_loopback(settings.host) and not settings.token and not settings.accounts:
         raise Invalid(
             f"listening on {settings.host} needs accounts or a token",
             code="token_required_to_listen",
@@ -117,30 +120,39 @@ def create_app(
     app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
     routers = (*api_routes.ROUTERS, *page_routes.ROUTERS, *socket_routes.ROUTERS)
     for router in routers:
-        app.include_router(router, dependencies=[Depends(authorize)])
+        app.include_router(router, dependencies=[Depends(authorized)])
     app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address has the same prefix.
     routes = [route for router in routers for route in router.routes]
     sub_path = SubPath(settings.root_path, first_segments(getattr(each, "path", "") for each in [*app.routes, *routes]))
     app.state.edge = AppContext(settings, factory, store, own_version(), sub_path)
     errors.install(app, routes, settings.embed_origins)
+    _add_middleware(app, settings, sub_path)
+    return app
+
+
+def _add_middleware(app: FastAPI, settings: Settings, sub_path: SubPath) -> None:
+    """From the innermost to the outermost: the one added last sees a request first."""
     app.add_middleware(ConditionalRequests)
     app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION, exclude_content_types=COMPRESSED_TYPES)
     app.add_middleware(SharedPages, stored=lambda: app.state.edge.pages)
     app.add_middleware(HttpMethods)
-    usual = WITH_ACCOUNTS if settings.accounts else 0
-    app.add_middleware(RateLimits, per_minute=usual if settings.rate_limit is None else settings.rate_limit)
+    default_rate = WITH_ACCOUNTS if settings.accounts else 0
+    app.add_middleware(RateLimits, per_minute=default_rate if settings.rate_limit is None else settings.rate_limit)
     app.add_middleware(
         SecurityMiddleware,
         hosts=KnownHosts(settings.host, settings.allowed_hosts),
-        token=token,
-        sign_in=_identifying(app) if settings.accounts else None,
-        metrics_token=counter,
+        token=app.state.edge.token,
+        sign_in=PrincipalCache(_identifying(app)) if settings.accounts else None,
+        redeem=_redeeming(app),
+        metrics_token=current(settings, "metrics_token"),
         embed_origins=settings.embed_origins,
     )
-    app.add_middleware(GracefulShutdownMiddleware, drain=app.state.edge.drain)
+    app.add_middleware(GracefulShutdownMiddleware, is_draining=lambda: app.state.edge.drain.draining)
     app.add_middleware(SubPathMiddleware, sub_path=sub_path)
     app.add_middleware(TrustedProxies, proxies=settings.trusted_proxies)
-    return app
+    app.add_middleware(HttpMetrics)
+    app.add_middleware(RequestTraces)
+    app.add_middleware(RequestIds)
 
 
 def _identifying(app: FastAPI) -> Callable[[Credentials], Awaitable[Principal | None]]:
@@ -149,6 +161,16 @@ def _identifying(app: FastAPI) -> Callable[[Credentials], Awaitable[Principal | 
     async def ask(credentials: Credentials) -> Principal | None:
         edge: AppContext = app.state.edge
         return await edge.identified(lambda: identify(edge, credentials))
+
+    return ask
+
+
+def _redeeming(app: FastAPI) -> Callable[[str, str], Awaitable[Credentials | None]]:
+    """Asks the database what the ticket of a stream stands for."""
+
+    async def ask(ticket: str, path: str) -> Credentials | None:
+        edge: AppContext = app.state.edge
+        return await edge.identified(lambda: redeem(edge, ticket, path))
 
     return ask
 

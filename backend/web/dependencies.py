@@ -15,22 +15,30 @@ from urllib.parse import unquote, urlsplit
 
 from fastapi import Depends, Request
 from fastapi.concurrency import contextmanager_in_threadpool
+from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.db.models import Actor, Project
 from backend.db.project_scope import hide_marked
-from backend.db.session import SessionFactory, make_engine, read_only, session_factory, unit_of_work
-from backend.domain.errors import DeskarenaError, Invalid
+from backend.db.session import SessionFactory, after_commit, make_engine, read_only, session_factory, unit_of_work
+from backend.domain.errors import DeskarenaError, Invalid, Unavailable
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web
+from backend.rotating_secrets import current
 from backend.services.accounts import audit
 from backend.services.accounts.id_tokens import Issuers
 from backend.services.accounts.open_id import OpenIdClient, OpenIdRules
 from backend.services.accounts.principal import bind
+from backend.services.capacity.maintenance_mode import MaintenanceView, maintenance
 from backend.services.capacity.model_endpoints import node_prices
+from backend.services.monitoring import installation_metrics
+from backend.services.monitoring.cached_read import CachedRead, of_installation
+from backend.services.monitoring.installation_metrics import InstallationMetrics
+from backend.services.monitoring.status import InstallationStatus, status_of
 from backend.services.results.views.row_costs import NodePriceList
-from backend.services.scheduling.autoscaling_signals import CachedSignals
+from backend.services.scheduling import autoscaling_signals
+from backend.services.scheduling.autoscaling_signals import Signals
 from backend.web.behind_proxy import SubPath
 from backend.web.events.frame_feed import FrameFeeds
 from backend.web.events.shared_reads import SharedReads
@@ -71,14 +79,19 @@ class AppContext:
         self._own_agent_factory = factory
         self._store = store
         self._lock = Lock()
+        self.token = current(settings, "token")
 
     @property
     def factory(self) -> SessionFactory:
         """Session factory. Raises Unavailable if no database is configured."""
         with self._lock:
             if self._factory is None:
-                self._factory = session_factory(make_engine(self.settings.database_url.get_secret_value()))
+                self._factory = session_factory(self._engine())
             return self._factory
+
+    def _engine(self, pool_size: int = 10) -> Engine:
+        url = self.settings.database_url.get_secret_value()
+        return make_engine(url, pool_size=pool_size, current_url=current(self.settings, "database_url"))
 
     @property
     def store(self) -> ArtifactStore:
@@ -91,9 +104,38 @@ class AppContext:
             return self._store
 
     @cached_property
-    def signals(self) -> CachedSignals:
-        """Cached signals for autoscalers."""
-        return CachedSignals(self.factory)
+    def signals(self) -> CachedRead[Signals]:
+        """Cached signals for autoscalers. Raises Unavailable if no database is configured."""
+        return self._cached_read(autoscaling_signals.gather)
+
+    @cached_property
+    def installation_metrics(self) -> CachedRead[InstallationMetrics]:
+        """Cached metrics of the database. Raises Unavailable if no database is configured."""
+        return self._cached_read(installation_metrics.gather)
+
+    @cached_property
+    def status(self) -> CachedRead[InstallationStatus]:
+        """The status of the installation: anybody may ask, so that questions cost nothing."""
+        return CachedRead(lambda: status_of(lambda: self.factory, lambda: self.store))
+
+    @cached_property
+    def _maintenance(self) -> CachedRead[MaintenanceView]:
+        return self._cached_read(maintenance)
+
+    def _cached_read(self, read: Callable[[Session], T]) -> CachedRead[T]:
+        factory = self.factory
+        return CachedRead(lambda: of_installation(factory, read))
+
+    def maintenance_reason(self) -> str:
+        """Why nothing starts, as of a few seconds ago; empty if it does, and without a database."""
+        try:
+            return self._maintenance.value().reason
+        except Unavailable:
+            return ""
+
+    def forget_maintenance(self, session: Session) -> None:
+        """After the commit this process reads it anew, so that who has changed it sees that at once."""
+        after_commit(session, "maintenance:read", self._maintenance.forget)
 
     @cached_property
     def reads(self) -> SharedReads:
@@ -130,8 +172,7 @@ class AppContext:
     def _agent_factory(self) -> SessionFactory:
         with self._lock:
             if self._own_agent_factory is None:
-                engine = make_engine(self.settings.database_url.get_secret_value(), pool_size=MOST_AGENT_CALLS // 2)
-                self._own_agent_factory = session_factory(engine)
+                self._own_agent_factory = session_factory(self._engine(pool_size=MOST_AGENT_CALLS // 2))
             return self._own_agent_factory
 
     @cached_property
@@ -160,7 +201,7 @@ class AppContext:
         rules = OpenIdRules(
             issuer=settings.oidc_issuer,
             client_id=settings.oidc_client_id,
-            client_secret=settings.oidc_client_secret.get_secret_value() if settings.oidc_client_secret else None,
+            client_secret=current(settings, "oidc_client_secret"),
             scopes=settings.oidc_scopes,
             first_sign_in=settings.oidc_first_sign_in,
             groups_claim=settings.oidc_groups_claim,
@@ -174,7 +215,12 @@ def edge_of(request: Request) -> AppContext:
     return cast("AppContext", request.app.state.edge)
 
 
-EdgeDep = Annotated[AppContext, Depends(edge_of)]
+async def find_edge(request: Request) -> AppContext:
+    """`edge_of` as a dependency. One that waits for nothing is `async`: others each wait for a thread."""
+    return edge_of(request)
+
+
+EdgeDep = Annotated[AppContext, Depends(find_edge)]
 
 
 READS = frozenset({"GET", "HEAD"})
@@ -230,18 +276,19 @@ def find_project(session: SessionDep) -> Project:
 ProjectDep = Annotated[Project, Depends(find_project, scope="function")]
 
 
-def find_actor(session: SessionDep, project: ProjectDep) -> Actor:
+def find_actor(session: SessionDep) -> Actor:
     from backend.services.accounts.projects import acting
 
-    return acting(session, project)
+    return acting(session, find_project(session))
 
 
 ActorDep = Annotated[Actor, Depends(find_actor, scope="function")]
 
 
-def find_person(request: Request, session: SessionDep, project: ProjectDep) -> Actor:
+def find_person(request: Request, session: SessionDep) -> Actor:
     from backend.services.accounts.projects import actor_for, person_or_local
 
+    project = find_project(session)
     try:
         return person_or_local(session, project, unquote(request.cookies.get(PERSON_COOKIE, "")), path="name")
     except DeskarenaError:  # Somebody wrote the cookie by hand.

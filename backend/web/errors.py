@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Match, Route
 
 from backend.db.session import is_away
 from backend.domain.errors import DeskarenaError, Invalid, NoRoom, Unavailable
+from backend.domain.model.validation_words import problem_words
 from backend.services.read_model import FieldProblem
 from backend.web.headers import headers_of
 from backend.web.problem import PROBLEM_TYPE, Problem
@@ -26,6 +27,7 @@ ERRORS_PAGE = "/docs/errors.html"
 RETRY_SECONDS = "3"
 _ENDPOINTS = "/docs/api-reference lists every endpoint."
 _ROUTE_CODES = {404: "page_not_found", 405: "method_not_allowed"}
+_NOT_FOUND = HTTPStatus.NOT_FOUND.phrase
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -36,6 +38,7 @@ HEADINGS = {
     404: "Not found",
     405: "This page cannot do that",
     409: "Not possible at the moment",
+    410: "No longer available",
     412: "Changed meanwhile",
     413: "Too large",
     415: "This kind of content is not taken",
@@ -50,7 +53,7 @@ HEADINGS_BY_CODE = {
     "origin_not_allowed": "Another site may not do this",
 }
 """Heading of an error's page."""
-TODO = {
+NEXT_STEPS = {
     403: "Ask the operator of this installation for access.",
     404: "It may have been deleted, or the address is incomplete. Search for its name, or start from a list.",
     405: "Go back and use the buttons of the page.",
@@ -103,7 +106,8 @@ def problem(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Probl
 def problem_response(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Response:
     """The JSON form of an error."""
     body = problem(error, errors).model_dump(mode="json")
-    seconds = RETRY_SECONDS if error.status == HTTPStatus.SERVICE_UNAVAILABLE else getattr(error, "retry_after", None)
+    usual = RETRY_SECONDS if error.status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    seconds = getattr(error, "retry_after", usual)
     headers = {"Retry-After": str(seconds)} if seconds else None
     return JSONResponse(body, status_code=error.status, media_type=PROBLEM_TYPE, headers=headers)
 
@@ -116,12 +120,17 @@ def path_of(location: Sequence[Any]) -> str:
 
 def from_validation(error: RequestValidationError) -> tuple[Invalid, list[FieldProblem]]:
     """The error of a request that violates its schema, with all wrong fields."""
-    fields = [FieldProblem(path=path_of(item["loc"]), message=str(item["msg"])) for item in error.errors()]
+    fields = [FieldProblem(path=path_of(item["loc"]), message=problem_words(item)) for item in error.errors()]
     first = fields[0] if fields else FieldProblem(path="", message="the request is not valid")
     return Invalid(first.message, code="invalid_request", path=first.path), fields
 
 
-def as_ours(error: Exception) -> DeskarenaError:
+def _is_of_path(error: RequestValidationError) -> bool:
+    """Whether a part of the address, such as an id, is not one that any page has."""
+    return any(item["loc"][:1] == ("path",) for item in error.errors())
+
+
+def to_deskarena_error(error: Exception) -> DeskarenaError:
     """Maps any error to ours. Unexpected ones are logged with their trace and reported without details."""
     if isinstance(error, DeskarenaError):
         return error
@@ -129,7 +138,8 @@ def as_ours(error: Exception) -> DeskarenaError:
         if error.status_code == TooLarge.status:
             return TooLarge(str(error.detail))
         # FastAPI reports a body that could not be stored as malformed (400).
-        return no_room(error.__cause__) or NoSuchPage(error.status_code, str(error.detail))
+        detail = "nothing is at this address" if error.detail == _NOT_FOUND else str(error.detail)
+        return no_room(error.__cause__) or NoSuchPage(error.status_code, detail)
     if is_away(error):
         log.warning("the database is away: %s", str(error).splitlines()[0])
         return Unavailable(
@@ -162,17 +172,17 @@ def wants_page(request: Request) -> bool:
 def error_page(error: Problem) -> dict[str, object]:
     """What `error.html` shows. Hints about endpoints are for programs."""
     of_programs = error.code in _ROUTE_CODES.values()
-    todo = TODO.get(error.status, "") if of_programs or not error.hint else error.hint
+    next_step = NEXT_STEPS.get(error.status, "") if of_programs or not error.hint else error.hint
     return {
         "problem": error,
         "title": HTTPStatus(error.status).phrase,
         "heading": HEADINGS_BY_CODE.get(error.code) or HEADINGS.get(error.status, "Something went wrong"),
-        "todo": todo or "Go back and try again; if it happens again, see the server's log.",
+        "next_step": next_step or "Go back and try again; if it happens again, see the server's log.",
     }
 
 
 def refusal_page(error: DeskarenaError) -> Response:
-    """An error's page for who gets nothing else of the service, no style sheet either."""
+    """The page of an error for a request that gets nothing else of the service, not even a style sheet."""
     from backend.web.templating import environment
 
     text = environment().get_template("refused.html").render(error_page(problem(error)))
@@ -184,10 +194,13 @@ def install(app: FastAPI, routes: Sequence[BaseRoute] = (), embed_origins: Seque
 
     async def handle(request: Request, error: Exception) -> Response:
         fields: list[FieldProblem] = []
-        if isinstance(error, RequestValidationError):
+        ours: DeskarenaError
+        if isinstance(error, RequestValidationError) and wants_page(request) and _is_of_path(error):
+            ours = NoSuchPage(HTTPStatus.NOT_FOUND, HTTPStatus.NOT_FOUND.phrase)
+        elif isinstance(error, RequestValidationError):
             ours, fields = from_validation(error)
         else:
-            ours = as_ours(error)  # type: ignore[assignment]
+            ours = to_deskarena_error(error)
         if wants_page(request):
             from backend.web.templating import render
 

@@ -1,5 +1,7 @@
 """Graceful shutdown without failed requests: finishes running ones and redirects new ones."""
 
+from collections.abc import Callable
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ELSEWHERE = b"deskarena-elsewhere"
@@ -22,13 +24,13 @@ class GracefulShutdownMiddleware:
     end. Plain ASGI, outermost.
     """
 
-    def __init__(self, app: ASGIApp, drain: ShutdownState) -> None:
+    def __init__(self, app: ASGIApp, is_draining: Callable[[], bool]) -> None:
         self._app = app
-        self._drain = drain
+        self._is_draining = is_draining
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request or one websocket's opening."""
-        if scope["type"] not in {"http", "websocket"} or not self._drain.draining:
+        if scope["type"] not in {"http", "websocket"} or not self._is_draining():
             await self._app(scope, receive, send)
         elif scope["path"] in ALWAYS_ANSWERED or not _has_elsewhere(scope):
             await self._app(scope, receive, _closing(send))

@@ -31,7 +31,17 @@ WAIT_SECONDS = 60.0
 _STORED_HEADERS = ("content-type", "location", "etag")
 WITHOUT_KEY = frozenset(
     f"{API}{path}"
-    for path in ("/tokens", "/episodes/{episode_id}/agent-token", "/public-links", "/people", "/people/{name}/link")
+    for path in (
+        "/tokens",
+        "/id-token-exchange",
+        "/stream-tickets",
+        "/episodes/{episode_id}/agent-token",
+        "/public-links",
+        "/people",
+        "/people/{name}/link",
+        "/subscriptions",
+        "/subscriptions/{subscription_id}/rotate-secret",
+    )
 )
 """Routes whose answer has a secret, which is never stored."""
 

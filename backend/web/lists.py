@@ -122,15 +122,14 @@ class ListState:
 
     def link(self, part: str, value: str | list[str] | None) -> str:
         """The page with another state of this list."""
-        keep = part == "hide" or self.key
-        paging = {} if keep else dict.fromkeys(PAGING)
+        paging = {} if part == "hide" else {self.name(name): None for name in PAGING}
         address = with_query(self.path, self.query, **{**paging, self.name(part): value})
         return f"{address}#{self.anchor}" if self.anchor else address
 
     @property
     def others(self) -> list[tuple[str, str]]:
         """Names and values of the rest of the query, for a form that searches this list."""
-        drop = {self.name("find"), *(() if self.key else PAGING)}
+        drop = {self.name("find"), *map(self.name, PAGING)}
         return [
             (name, value)
             for name, values in self.query.items()
@@ -203,15 +202,15 @@ def listing(  # noqa: PLR0913 - the table, and what a template says of it
     columns = columns_of(parts[3], by, whole=whole)
     if len(rows) < 2 and not (state.words or state.hidden):  # noqa: PLR2004 - one row has no order
         return unchanged
-    chosen = next((each for each in columns if each.sortable and each.slug == state.sort[0]), None)
+    chosen = next((column for column in columns if column.sortable and column.slug == state.sort[0]), None)
     total = len(rows)
     if whole and not by and state.words:
         rows = list(_matching(rows, state.words))
     if chosen and chosen.slug not in by:
-        rows = _sorted(rows, chosen.place - 1, descending=state.sort[1])
-    hidden = [each for each in columns[1:] if each.slug in state.hidden]
+        rows = _sort_rows(rows, chosen.place - 1, descending=state.sort[1])
+    hidden = [column for column in columns[1:] if column.slug in state.hidden]
     hide = f' data-hide="{" ".join(str(each.place) for each in hidden)}"' if hidden else ""
-    heads = "".join(_head(each, chosen, state) for each in columns)
+    heads = "".join(_head(column, chosen, state) for column in columns)
     body = "".join((parts[1], hide, parts[2], heads, parts[4], *rows, parts[6]))
     tools = context.environment.get_template("list_tools.html").module.tools(  # type: ignore[attr-defined]
         state,
@@ -232,7 +231,7 @@ def _matching(rows: Sequence[str], words: str) -> Iterator[str]:
     return (row for row in rows if all(part in text_of(row).casefold() for part in parts))
 
 
-def _sorted(rows: Sequence[str], column: int, *, descending: bool) -> list[str]:
+def _sort_rows(rows: Sequence[str], column: int, *, descending: bool) -> list[str]:
     """The rows by one column; those without a value are last."""
     keyed = [(sort_key(next(islice(_CELL.finditer(row), column, None))[1]), row) for row in rows]
     present = [(key, row) for key, row in keyed if key is not None]

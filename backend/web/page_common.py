@@ -22,7 +22,7 @@ MOST_PAGES = 2_000
 """Pages of a list in another order than its own."""
 
 
-def sort_order(sort: Text = "", page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1) -> SortOrder | None:
+async def sort_order(sort: Text = "", page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1) -> SortOrder | None:
     """The order in the address: `sort=-steps&page=2`; None is the list's own."""
     return SortOrder(sort.removeprefix("-"), sort.startswith("-"), page) if sort else None
 
@@ -40,11 +40,18 @@ def is_begun(order: SortOrder | None, cursor: UUID | None) -> bool:
     return cursor is not None if order is None else order.page > 1
 
 
-def next_page(order: SortOrder | None, **cursor: Any) -> dict[str, Any] | None:
-    """What the address of the next page has: its number, or the cursor; None on the last page (no cursor)."""
+def next_page(order: SortOrder | None, *, of: str = "", **cursor: Any) -> dict[str, Any] | None:
+    """What the address of the next page has: its number, or the cursor; None on the last page (no cursor).
+
+    Args:
+        order: of the list.
+        of: prefix of the list's names in the address, such as `offline.`.
+        cursor: by its name.
+    """
     if not any(cursor.values()):
         return None
-    return cursor if order is None else {"page": order.page + 1}
+    state = cursor if order is None else {"page": order.page + 1}
+    return {f"{of}{name}": value for name, value in state.items()}
 
 
 def changed_fields(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:

@@ -11,6 +11,8 @@ from backend.web.configurations import pages as configurations_pages
 from backend.web.deletions import pages as deletions_pages
 from backend.web.export import pages as export_pages
 from backend.web.judging import pages as judging_pages
+from backend.web.monitoring import pages as monitoring_pages
+from backend.web.notifications import pages as notifications_pages
 from backend.web.people import pages as people_pages
 from backend.web.results import (
     checkpoint_analyses_page,
@@ -22,7 +24,7 @@ from backend.web.results import (
     failures_page,
     leaderboard_page,
 )
-from backend.web.runs import episode_page, home_page, new_run_page, progress_page, wall_page
+from backend.web.runs import budgets_page, episode_page, home_page, new_run_page, progress_page, wall_page
 from backend.web.runs import pages as runs_pages
 from backend.web.sharing import badges, public_pages
 from backend.web.sharing import pages as sharing_pages
@@ -68,5 +70,8 @@ MODULES = (
     open_id_page,
     accounts_pages,
     deletions_pages,
+    monitoring_pages,
+    notifications_pages,
+    budgets_page,
 )
 ROUTERS = tuple(module.router for module in MODULES)

@@ -62,15 +62,16 @@ def check_match(if_match: str | None, current: Callable[[], ReadModel]) -> None:
             "the change does not say which state it is of",
             hint="Send the ETag of the last GET as If-Match, or `*` to overwrite any state.",
         )
-    if if_match.strip() != "*" and not is_known(_tag(current()), if_match):
+    if if_match.strip() != "*" and not is_known(tag_of_state(current()), if_match):
         raise ChangedMeanwhile("it was changed meanwhile", hint="Get it again, and repeat the change on its new state.")
 
 
 def tagged(response: Response, current: T) -> T:
     """The new state, with its tag in the answer, so that it can be changed again."""
-    response.headers["ETag"] = _tag(current)
+    response.headers["ETag"] = tag_of_state(current)
     return current
 
 
-def _tag(current: ReadModel) -> str:
+def tag_of_state(current: ReadModel) -> str:
+    """The tag of a state, as `ETag` has it."""
     return tag_of(current.model_dump_json(by_alias=True).encode())

@@ -9,8 +9,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
-from urllib.parse import quote, unquote
+from typing import Any, Protocol
+from urllib.parse import parse_qs, quote, unquote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -18,7 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.addresses import API, EMBED_PATH, JOIN_PATH, PUBLIC_PATH
 from backend.domain.errors import DeskarenaError, NotAllowed, Unavailable
-from backend.services.accounts.principal import LOCAL, NOBODY, Principal, acting_as
+from backend.services.accounts.principal import LOCAL, NOBODY, SERVICE, Principal, acting_as
+from backend.services.accounts.stream_tickets import is_stream
 from backend.web.allowed_hosts import KnownHosts
 from backend.web.errors import TooLarge, problem_response, refusal_page
 from backend.web.headers import headers_of
@@ -30,11 +31,11 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 EXCHANGE_PATH = f"{API}/id-token-exchange"
 """Where jobs of CI systems show an id token, which is checked there."""
 OPEN_PATHS = (
-    *("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico"),
+    *("/healthz", "/livez", "/readyz", "/status", f"{API}/status", "/login", "/static/", "/favicon.ico"),
     *(EXCHANGE_PATH, JOIN_PATH, PUBLIC_PATH, EMBED_PATH),
 )
 """Beginnings of paths that need no token. Below the last three, the pages check that of a link."""
-UNNAMED = ("/healthz", "/livez", "/readyz", "/static/", "/favicon.ico")
+UNNAMED = ("/healthz", "/livez", "/readyz", "/status", f"{API}/status", "/static/", "/favicon.ico")
 """Beginnings of paths where it does not matter who asks."""
 AGENT_PATH = f"{API}/agent"
 """Below it, programs use the token of their episode, which the endpoints check."""
@@ -60,7 +61,7 @@ def session_value(token: str) -> str:
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a request shows of who makes it.
+    """Credentials in a request.
 
     Attributes:
         cookie: of a session.
@@ -68,6 +69,7 @@ class Credentials:
         project: name of the project that it is about: of the header `Deskarena-Project`, else of a cookie.
         strict: the header names it.
         service: it has the installation's token.
+        session_hash, token_hash: SHA-256 (hex) of the cookie or token that a stream's ticket stands for.
     """
 
     cookie: str
@@ -75,11 +77,23 @@ class Credentials:
     project: str
     strict: bool
     service: bool
+    session_hash: str = ""
+    token_hash: str = ""
 
     @property
     def present(self) -> bool:
         """Whether there are any."""
-        return bool(self.cookie or self.bearer)
+        return bool(self.cookie or self.bearer or self.session_hash or self.token_hash or self.service)
+
+
+class Identification(Protocol):
+    """Finds out who makes a request."""
+
+    async def principal(self, credentials: Credentials, *, only_reads: bool) -> Principal | None:
+        """Whose session or token it is; None if it is not in force. Raises Unavailable."""
+
+    def forget(self) -> None:
+        """Forgets what is known: something has changed."""
 
 
 class SecurityMiddleware:
@@ -90,9 +104,10 @@ class SecurityMiddleware:
         app: ASGIApp,
         *,
         hosts: KnownHosts,
-        token: str | None,
-        sign_in: Callable[[Credentials], Awaitable[Principal | None]] | None = None,
-        metrics_token: str = "",
+        token: Callable[[], str] = str,
+        sign_in: Identification | None = None,
+        redeem: Callable[[str, str], Awaitable[Credentials | None]] | None = None,
+        metrics_token: Callable[[], str] = str,
         embed_origins: Sequence[str] = (),
     ) -> None:
         self._app = app
@@ -100,6 +115,7 @@ class SecurityMiddleware:
         self._hosts = hosts
         self._token = token
         self._sign_in = sign_in
+        self._redeem = redeem
         self._metrics_token = metrics_token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,15 +128,18 @@ class SecurityMiddleware:
         headers = Headers(scope=scope)
         try:
             self._check(scope, headers)
-            principal = await self._principal(scope, headers)
-            body = _bounded(scope, headers, receive)
+            credentials = await self._credentials(scope, headers)
+            principal = await self._principal(scope, credentials)
+            body = _limit(scope, headers, receive)
         except DeskarenaError as error:
             await self._refuse(error, scope, receive, answer)
             return
         principal = principal.seen_from((scope.get("client") or ("",))[0])
-        scope.setdefault("state", {})["principal"] = principal
+        scope.setdefault("state", {}).update(principal=principal, credentials=credentials)
         if scope["type"] == "websocket" and self._sign_in:
-            answer = self._while_signed_in(scope, headers, send)
+            answer = self._while_signed_in(scope, credentials, principal, send)
+        elif self._sign_in and not _only_reads(scope) and not _is_agents(scope["path"]):
+            answer = _after(self._sign_in.forget, answer)
         if scope["path"].startswith((PUBLIC_PATH, EMBED_PATH)):  # Their links say which project they show.
             principal = replace(principal, project_id=None)
         with acting_as(principal):
@@ -141,16 +160,35 @@ class SecurityMiddleware:
                 hint="Open Deskarena itself and do it there.",
             )
 
-    async def _principal(self, scope: Scope, headers: Headers) -> Principal:
-        """Who asks: the person who is signed in, or a program with the token. Raises TokenNeeded."""
-        if not self._token and self._sign_in is None:
+    async def _credentials(self, scope: Scope, headers: Headers) -> Credentials:
+        """What a request shows; a ticket in a stream's address stands for what it was made with.
+
+        Raises:
+            TokenNeeded: the ticket opens nothing here, or was used.
+        """
+        ticket = _ticket(scope) if self._redeem and (self._token() or self._sign_in) else ""
+        if not ticket or self._redeem is None:
+            return _credentials(headers, service=self._has_token(headers))
+        credentials = await self._redeem(ticket, scope["path"])
+        if credentials is None:
+            raise TokenNeeded(
+                "this ticket opens nothing here: it is for another path, was used, or is over",
+                code="ticket_invalid",
+                hint=f"Ask for another one: POST {API}/stream-tickets.",
+            )
+        return credentials
+
+    async def _principal(self, scope: Scope, credentials: Credentials) -> Principal:
+        """The principal: the signed-in person, or a program with the token. Raises TokenNeeded."""
+        if not self._token() and self._sign_in is None:
             return LOCAL
-        has_token = bool(self._token) and self._has_token(headers, scope["path"])
-        if has_token and self._sign_in is None:
+        if self._has_metrics_token(Headers(scope=scope), scope["path"]):
+            return SERVICE
+        if credentials.service and self._sign_in is None:
             return LOCAL
-        if self._sign_in and not scope["path"].startswith(UNNAMED):
-            credentials = _credentials(headers, service=has_token)
-            if credentials.present and (principal := await self._sign_in(credentials)):
+        if self._sign_in and credentials.present and not scope["path"].startswith(UNNAMED):
+            principal = await self._sign_in.principal(credentials, only_reads=_only_reads(scope))
+            if principal:
                 return principal
         if is_open(scope["path"]):
             return NOBODY
@@ -158,8 +196,8 @@ class SecurityMiddleware:
             raise TokenNeeded("nobody is signed in", code="sign_in_required", hint="Sign in at /login.")
         raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
 
-    def _while_signed_in(self, scope: Scope, headers: Headers, send: Send) -> Send:
-        """`send` of a websocket, which closes it when its session or token has ended. Pages get a beat every 15 s."""
+    def _while_signed_in(self, scope: Scope, credentials: Credentials, opened_by: Principal, send: Send) -> Send:
+        """`send` of a websocket, which closes it when its session, token or role has ended; a beat comes every 15 s."""
         checked = time.monotonic()
 
         async def answer(message: Message) -> None:
@@ -167,7 +205,7 @@ class SecurityMiddleware:
             if message["type"] == "websocket.send" and time.monotonic() - checked >= RECHECK_SECONDS:
                 checked = time.monotonic()
                 try:
-                    gone = (await self._principal(scope, headers)).role is None
+                    gone = not (await self._principal(scope, credentials)).may_keep_open(opened_by)
                 except TokenNeeded:
                     gone = True
                 except Unavailable:
@@ -191,20 +229,26 @@ class SecurityMiddleware:
             return not self._hosts.same_origin(origin, host)
         return headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
 
-    def _has_token(self, headers: Headers, path: str) -> bool:
-        token = self._token or ""
+    def _has_metrics_token(self, headers: Headers, path: str) -> bool:
+        token = self._metrics_token() if path in SIGNAL_PATHS else ""
+        return bool(token) and hmac.compare_digest(_bearer(headers).encode(), token.encode())
+
+    def _has_token(self, headers: Headers) -> bool:
+        token = self._token()
+        if not token:
+            return False
         if (bearer := _bearer(headers)) or headers.get("authorization", "").lower().startswith("bearer"):
-            shown, looks = bearer.encode(), path in SIGNAL_PATHS and self._metrics_token
-            if looks and hmac.compare_digest(shown, self._metrics_token.encode()):
-                return True
-            return hmac.compare_digest(shown, token.encode())
+            return hmac.compare_digest(bearer.encode(), token.encode())
         if self._sign_in:  # The token is for programs; people have sessions.
             return False
         return hmac.compare_digest(_cookie(headers).encode(), session_value(token).encode())
 
     async def _refuse(self, error: DeskarenaError, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            # Before the handshake is accepted this becomes an HTTP 403, so no stream ever opens.
+            # Before the handshake is accepted, so no stream ever opens.
+            if "websocket.http.response" in scope.get("extensions", {}):
+                await problem_response(error)(scope, receive, send)
+                return
             await send({"type": "websocket.close", "code": 1008, "reason": error.message[:120]})
             return
         wants_page = "text/html" in Headers(scope=scope).get("accept", "") and scope["method"] == "GET"
@@ -223,13 +267,41 @@ class SecurityMiddleware:
 
 def is_open(path: str) -> bool:
     """Whether the path needs no token."""
-    return path.startswith(OPEN_PATHS) or path == AGENT_PATH or path.startswith(f"{AGENT_PATH}/")
+    return path.startswith(OPEN_PATHS) or _is_agents(path)
+
+
+def _is_agents(path: str) -> bool:
+    return path == AGENT_PATH or path.startswith(f"{AGENT_PATH}/")
+
+
+def _only_reads(scope: Scope) -> bool:
+    """Whether a request changes nothing. A provider's answer to a sign-in comes by GET, and ends a session."""
+    return scope["type"] == "http" and scope["method"] in SAFE_METHODS and not scope["path"].startswith("/login")
+
+
+def _after(work: Callable[[], None], send: Send) -> Send:
+    """`send` that does something when an answer is ready, which confirms what was committed."""
+
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            work()
+        await send(message)
+
+    return answer
 
 
 def _credentials(headers: Headers, *, service: bool) -> Credentials:
     header = headers.get("deskarena-project", "")
     project = header or unquote(_cookie(headers, PROJECT_COOKIE))
     return Credentials(_cookie(headers), _bearer(headers), project[:200], strict=bool(header), service=service)
+
+
+def _ticket(scope: Scope) -> str:
+    """The ticket in the address of a stream."""
+    if not is_stream(scope["path"]):
+        return ""
+    query: bytes = scope["query_string"]
+    return parse_qs(query.decode("latin-1")).get("ticket", [""])[-1]
 
 
 def _bearer(headers: Headers) -> str:
@@ -256,16 +328,17 @@ def _with_headers(send: Send, own: Mapping[str, str]) -> Send:
     return answer
 
 
-def _takes_files(path: str) -> bool:
+def takes_files(path: str) -> bool:
+    """Whether a path takes files, and so a larger body."""
     draft = path.startswith((f"{API}/drafts/", "/tasks/drafts/")) and path.endswith("/files")
-    return draft or path.startswith(f"{API}/benchmarks")
+    return draft or path.startswith((f"{API}/benchmarks", f"{API}/demonstrations", "/demonstrations"))
 
 
-def _bounded(scope: Scope, headers: Headers, receive: Receive) -> Receive:
+def _limit(scope: Scope, headers: Headers, receive: Receive) -> Receive:
     """`receive` with a limit: a larger body is rejected, whatever its Content-Length."""
     if scope["type"] != "http":
         return receive
-    limit = UPLOAD_LIMIT if _takes_files(scope["path"]) else BODY_LIMIT
+    limit = UPLOAD_LIMIT if takes_files(scope["path"]) else BODY_LIMIT
     stated = headers.get("content-length", "")
     message = f"the request is larger than {limit // 2**20} MiB"
     if stated.isdigit() and int(stated) > limit:

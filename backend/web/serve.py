@@ -6,6 +6,11 @@ are redirected (see `graceful_shutdown`). Then it stops listening, finishes runn
 A second signal ends the draining.
 """
 
+import gc
+
+# As in worker/app.py: what is imported lives as long as the process.
+gc.disable()
+
 import argparse
 import contextlib
 import socket
@@ -20,8 +25,17 @@ from backend.config import Settings, settings_or_exit
 from backend.db.compatibility import old_schema
 from backend.domain.formats.foreign_text import make_logs_visible
 from backend.services.events import end_patience
-from backend.web.app import create_app
+from backend.services.periodic_thread import PeriodicThread
+from backend.telemetry import tracing
+from backend.telemetry.logs import begin_logs, uvicorn_logs
+from backend.web.app import create_app, own_version
 from backend.web.graceful_shutdown import ShutdownState
+from backend.web.notifications.sender_thread import make_thread
+
+gc.freeze()
+# A page makes tens of thousands of objects, few of them in cycles: by default a quarter of its time went here.
+gc.set_threshold(50_000, 20, 20)
+gc.enable()
 
 FINISH_SECONDS = 20
 """Time limit for running requests after draining."""
@@ -36,10 +50,13 @@ BACKLOG = 2048
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's server, which drains before it shuts down."""
+    """Uvicorn's server, which drains before it shuts down, and sends notifications while it runs."""
 
-    def __init__(self, config: uvicorn.Config, drain: ShutdownState, seconds: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, drain: ShutdownState, seconds: float, notifications: PeriodicThread
+    ) -> None:
         super().__init__(config)
+        self._notifications = notifications
         self._drain = drain
         self._seconds = seconds
         self._stopping = False
@@ -63,10 +80,17 @@ class Server(uvicorn.Server):
             return True
         return await super().on_tick(counter)
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts like uvicorn, and then sends notifications."""
+        await super().startup(sockets)
+        self._notifications.start()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Shuts down like uvicorn, after notifying all waiting clients."""
         end_patience()
+        self._notifications.stop(0.0)
         await super().shutdown(sockets)
+        tracing.end()
 
     def _drained(self) -> bool:
         now = time.monotonic()
@@ -95,8 +119,9 @@ def make_server(settings: Settings, *, finish_seconds: int = FINISH_SECONDS) -> 
         host=settings.host,
         port=settings.port,
         log_level=settings.log_level.lower(),
+        log_config=uvicorn_logs(settings.log_format, settings.log_level.upper()) or uvicorn.config.LOGGING_CONFIG,
         access_log=False,
-        use_colors=False,
+        use_colors=None if settings.log_format == "json" else False,  # Either would change uvicorn's own formatters.
         server_header=False,
         proxy_headers=False,  # `behind_proxy` reads them, from configured addresses only.
         timeout_keep_alive=IDLE_SECONDS,
@@ -104,7 +129,8 @@ def make_server(settings: Settings, *, finish_seconds: int = FINISH_SECONDS) -> 
         # Nearly all bytes are pictures, which are compressed already: a frame would take 5 ms of each viewer's time.
         ws_per_message_deflate=False,
     )
-    return Server(config, app.state.edge.drain, settings.drain_seconds)
+    edge = app.state.edge
+    return Server(config, edge.drain, settings.drain_seconds, make_thread(edge))
 
 
 def listen_to_all(port: int) -> socket.socket:
@@ -120,6 +146,8 @@ def main(arguments: list[str] | None = None) -> None:
     descriptor = parser.parse_args(arguments).fd
     make_logs_visible()
     settings = settings_or_exit()
+    begin_logs(settings.log_format)
+    tracing.begin("deskarena-api", own_version())
     if problem := old_schema(settings.database_url.get_secret_value()):
         sys.exit(problem)
     if descriptor is not None:

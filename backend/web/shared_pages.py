@@ -20,6 +20,7 @@ from backend.addresses import API
 from backend.db.session import SessionFactory, committed_state
 from backend.domain.errors import Unavailable
 from backend.web.conditional_requests import is_known, not_modified
+from backend.web.http_metrics import TEMPLATE
 from backend.web.per_loop import PerLoop
 
 SHARED_SECONDS = 1.0
@@ -36,12 +37,13 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True)
 class SharedPage:
-    """A whole answer, as it was sent; `until` by the monotonic clock."""
+    """A whole answer, as it was sent; `until` by the monotonic clock, `template` is the path of its route."""
 
     state: str
     until: float
     start: Message
     body: bytes
+    template: str
 
 
 class _LoopState:
@@ -138,13 +140,14 @@ class SharedPages:
         """Has the application answer, and everybody who asks meanwhile wait for it."""
         computing, page = store.loop.computing, None
         waiting = computing[place] = asyncio.get_running_loop().create_future()
-        recorder = _Recorder(_known(scope), send, unshared=lambda: _settle(waiting, None))
+        recorder = _Recorder(_tags_sent(scope), send, unshared=lambda: _settle(waiting, None))
         # The whole page is needed, whatever this reader has.
         whole = [pair for pair in scope["headers"] if pair[0] != b"if-none-match"]
         try:
             await self._app({**scope, "headers": whole}, receive, recorder)
             if recorder.start is not None:
-                page = SharedPage(place[1], store.now() + SHARED_SECONDS, recorder.start, bytes(recorder.body))
+                template, until = scope["state"].get(TEMPLATE, ""), store.now() + SHARED_SECONDS
+                page = SharedPage(place[1], until, recorder.start, bytes(recorder.body), template)
                 store.keep(place[0], page)
         finally:
             del computing[place]
@@ -211,7 +214,7 @@ def _key(scope: Scope) -> Key:
     return (principal, *address, *(headers.get(name, "") for name in names))
 
 
-def _known(scope: Scope) -> str:
+def _tags_sent(scope: Scope) -> str:
     return Headers(scope=scope).get("if-none-match", "")
 
 
@@ -224,7 +227,8 @@ def _is_shared(start: Message) -> bool:
 
 async def _send_page(page: SharedPage, scope: Scope, send: Send) -> None:
     tag = Headers(raw=page.start["headers"]).get("etag", "")
-    fresh = bool(tag) and is_known(tag, _known(scope))
+    fresh = bool(tag) and is_known(tag, _tags_sent(scope))
+    scope["state"][TEMPLATE] = page.template
     # Copies: what is outside adds its own headers.
     start = not_modified(page.start) if fresh else page.start
     await send({**start, "headers": list(start["headers"])})

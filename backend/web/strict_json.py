@@ -54,8 +54,8 @@ def check_types(adapter: TypeAdapter[Any], body: bytes) -> None:
     try:
         adapter.validate_json(body, strict=True)
     except ValidationError as error:
-        problems: Sequence[Any] = error.errors(include_url=False, include_context=False)
-        raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in problems]) from error
+        problems: Sequence[Any] = error.errors(include_url=False)
+        raise RequestValidationError([{**problem, "loc": ("body", *problem["loc"])} for problem in problems]) from error
 
 
 class StrictRequest(Request):

@@ -26,7 +26,7 @@ class TableFormat(StrEnum):
     PARQUET = "parquet"
 
 
-def table_writer(
+async def table_writer(
     format: Annotated[TableFormat | None, Query(description="Default: what `Accept` names, else CSV.")] = None,  # noqa: A002 - the parameter's name in the address
     accept: Annotated[str, Header()] = "",
 ) -> TableWriter:

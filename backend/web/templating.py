@@ -23,12 +23,13 @@ from backend.domain.scheduling.projects import numbers_text
 from backend.services.accounts.principal import NOBODY
 from backend.services.benchmarks.views.benchmark import PublishedResultView
 from backend.services.read_model import DASH, value_text
-from backend.services.runs.action_description import action_words, pointer_path, typed
+from backend.services.runs.action_description import action_words, pointer_path, typed_captions
 from backend.services.runs.views.attempt import StepView
 from backend.services.runs.views.episode import EpisodeView
 from backend.services.runs.views.episode_page import checks_of, phases_of
 from backend.services.runs.views.run_page import event_words
-from backend.services.runs.views.waiting import grouped
+from backend.services.runs.views.waiting import group_waits
+from backend.web.browser_name import browser_name
 from backend.web.conditional_requests import CACHE
 from backend.web.lists import listing
 from backend.web.query_strings import query_of, with_query
@@ -53,6 +54,11 @@ def interval(pair: tuple[float, float] | None, digits: int = 1) -> str:
     if pair is None:
         return DASH
     return f"{pair[0] * 100:.{digits}f}{NBSP}{DASH}{NBSP}{pair[1] * 100:.{digits}f}{NBSP}%"
+
+
+def sentence(text: str) -> str:
+    """A reason, with the capital letter that a sentence begins with."""
+    return text[:1].upper() + text[1:]
 
 
 def thousands(value: float) -> str:
@@ -174,6 +180,7 @@ def step_mentions(text: str) -> list[tuple[str, int | None]]:
 FILTERS = {
     "amount": amount,
     "action_words": action_words,
+    "browser_name": browser_name,
     "checks_of": checks_of,
     "ended_words": lambda ended_by: ENDED_LABELS.get(ended_by or "", ""),
     "event_words": event_words,
@@ -181,14 +188,15 @@ FILTERS = {
     "pointer_path": pointer_path,
     "reason": reason,
     "screen_size": screen_size,
-    "typed": typed,
+    "typed": typed_captions,
     "step_mentions": step_mentions,
     "style": style,
     "numbers": numbers_text,
     "percent": percent,
     "interval": interval,
-    "grouped_waits": grouped,
+    "grouped_waits": group_waits,
     "score": score,
+    "sentence": sentence,
     "thousands": thousands,
     "usd": usd,
     "plain": value_text,
@@ -274,8 +282,10 @@ def render(
             root=sub_path.root,
             needs_token=settings.token is not None,
             accounts=settings.accounts,
+            trace_url=settings.trace_url,
             principal=getattr(request.state, "principal", NOBODY),
-            version=request.app.version,
+            release=request.app.version,
+            maintenance="" if embedded else request.app.state.edge.maintenance_reason(),
         )
     )
     headers = {"Cache-Control": CACHE} | ({"Vary": "*"} if once else {})

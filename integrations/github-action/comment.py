@@ -31,7 +31,9 @@ def main() -> None:
     body = {"body": f"{marker()}\n{text}"}
     comments = f"/repos/{os.environ['GITHUB_REPOSITORY']}/issues"
     try:
-        earlier = next((each["id"] for each in all_comments(f"{comments}/{number}/comments") if is_ours(each)), None)
+        earlier = next(
+            (comment["id"] for comment in all_comments(f"{comments}/{number}/comments") if is_ours(comment)), None
+        )
         if earlier is None:
             ask("POST", f"{comments}/{number}/comments", body)
         else:
@@ -42,8 +44,8 @@ def main() -> None:
 
 def pull_request(event: Path) -> int | None:
     """Number of the pull request that the workflow runs for."""
-    found = json.loads(event.read_text(encoding="utf-8")).get("pull_request")
-    return int(found["number"]) if found else None
+    pull = json.loads(event.read_text(encoding="utf-8")).get("pull_request")
+    return int(pull["number"]) if pull else None
 
 
 def marker() -> str:
@@ -61,9 +63,9 @@ def is_ours(comment: dict[str, Any]) -> bool:
 def all_comments(path: str) -> Iterator[dict[str, Any]]:
     page = 1
     while True:
-        found = ask("GET", f"{path}?per_page={PAGE_SIZE}&page={page}")
-        yield from found
-        if len(found) < PAGE_SIZE:
+        comments = ask("GET", f"{path}?per_page={PAGE_SIZE}&page={page}")
+        yield from comments
+        if len(comments) < PAGE_SIZE:
             return
         page += 1
 

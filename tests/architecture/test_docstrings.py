@@ -18,6 +18,8 @@ RIDDLE = re.compile(
     re.IGNORECASE,
 )
 """Phrases of a translation."""
+BACK = re.compile(r"The same([.,;:]| (as a|as text|as the|by|for|in|of|with|without) )")
+"""Begins a docstring that leans on what stands before it, which readers of the API and of editors' hints lack."""
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 FILES = python_files(*PRODUCT)
 
@@ -47,8 +49,9 @@ def empty_docstrings(tree: ast.Module) -> list[tuple[int, str]]:
 
 
 def riddles(tree: ast.Module) -> list[tuple[int, str]]:
-    texts = [(line, text) for _, line, text in docstrings(tree)] + list(raised_texts(tree))
-    return [(line, text) for line, text in texts if RIDDLE.search(text)]
+    documents = [(line, text) for _, line, text in docstrings(tree)]
+    found = [(line, text) for line, text in documents if BACK.match(text)]
+    return found + [(line, text) for line, text in [*documents, *raised_texts(tree)] if RIDDLE.search(text)]
 
 
 def test_no_docstring_says_nothing() -> None:
@@ -65,6 +68,8 @@ def test_no_docstring_and_no_error_is_a_riddle() -> None:
         ('def f():\n    """See the port."""\n    return 1', 1, 0),
         ('def f():\n    """Reads a file for whoever asks."""', 0, 1),
         ('class C:\n    """See `D`."""', 0, 0),
+        ('def f():\n    """The same as a table."""', 0, 1),
+        ('def f():\n    """The same task in another version."""', 0, 0),
         ('raise ValueError(f"{n}: what came of it is unknown")', 0, 1),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 from backend.domain.errors import AgentFailed, Cancelled, DeskarenaError, InvalidAction, LeaseFailure, MachineLost
 from backend.domain.model.reason import ReasonCode
-from tests.architecture.tree import ROOT, calls, dotted, parsed, python_files
+from tests.architecture.tree import ROOT, calls, dotted, parsed, python_files, walked
 
 SECTION = re.compile(r"^## .*\((\w+)\)$")
 ROW = re.compile(r"^\| `(\w+)` \| \S")
@@ -41,7 +41,7 @@ def error_classes() -> dict[str, type[DeskarenaError]]:
 
 
 def bases(path: Path) -> Iterator[str]:
-    for node in ast.walk(parsed(path)):
+    for node in walked(parsed(path)):
         if isinstance(node, ast.ClassDef):
             yield from map(dotted, node.bases)
 
@@ -122,7 +122,7 @@ def own_errors(*folders: str) -> Counter[str]:
     classes = [
         (node.name, {dotted(base).rpartition(".")[2] for base in node.bases})
         for path in python_files(*folders)
-        for node in ast.walk(parsed(path))
+        for node in walked(parsed(path))
         if isinstance(node, ast.ClassDef)
     ]
     errors = {name for name in dir(builtins) if name.endswith(("Error", "Exception"))}
@@ -146,7 +146,7 @@ class TestTests:
         errors = own_errors("backend", "worker", "deskarena", "vm_images", "tools")
         assert [
             f"{path}:{line} {name}"
-            for path in python_files("tests")
+            for path in python_files("tests", containing=("match=",))
             for line, name in asserted_sentences(parsed(path), errors)
         ] == []
 

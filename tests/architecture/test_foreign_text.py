@@ -23,8 +23,6 @@ WRITERS = {
 """Programs that print, but not for people, or nothing foreign."""
 TABLES = {
     "backend/domain/file_generators/texts.py": "files of tasks, for desktops",
-    "backend/services/people/human_baselines.py": "is read again at once",
-    "backend/services/results/empirical_difficulty.py": "is read again at once",
 }
 """Modules that write CSV for no person."""
 DOCUMENTS = {
@@ -40,9 +38,10 @@ LOGS = {"logging.basicConfig", "logging.StreamHandler", "logging.FileHandler", "
 
 def callers(names: set[str], suffixes: tuple[str, ...] = ()) -> set[str]:
     """Modules of the service that call one of these, the mechanism itself left out."""
+    words = tuple(sorted(name.rpartition(".")[2] for name in (*names, *suffixes)))
     return {
         str(path)
-        for path in python_files(*SERVICE)
+        for path in python_files(*SERVICE, containing=words)
         if path != MECHANISM
         and any((name := dotted(call.func)) in names or name.endswith(suffixes) for call in calls(parsed(path)))
     }

@@ -17,7 +17,7 @@ def importing(packages: set[str], *folders: str) -> list[str]:
     """Where modules in the folders import one of the packages."""
     return [
         f"{path}:{line} imports {name}"
-        for path in python_files(*folders)
+        for path in python_files(*folders, containing=tuple(sorted(packages)))
         for line, name in imported(parsed(path))
         if name.split(".")[0] in packages
     ]

@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.architecture.tree import PRODUCT, ROOT, TESTS, parsed, python_files
+from tests.architecture.tree import PRODUCT, ROOT, TESTS, parsed, python_files, walked
 
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
@@ -33,7 +33,7 @@ class TestFunctionSize:
         long = [
             f"{path}:{node.lineno} {node.name} has {number} lines"
             for path in python_files(*folders)
-            for node in ast.walk(parsed(path))
+            for node in walked(parsed(path))
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             and (number := lines_of(node)) > MOST_LINES_OF_A_FUNCTION
         ]

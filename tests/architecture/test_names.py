@@ -1,18 +1,22 @@
 """Names: one word, one meaning; a name says what it holds."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.architecture.tree import PRODUCT, parsed, python_files
+from tests.architecture.tree import PRODUCT, dotted, parsed, python_files, walked
 
 VAGUE = frozenset(
     {"found", "told", "said", "wanted", "asked", "kept", "held", "begun", "given", "seen", "taken", "made"}
 )
 """Participles that name whatever came out of something, and so say nothing."""
+PARTICIPLE = re.compile(
+    r"_+(?!need|seed|speed|feed|embed)([a-z]*ed|drawn|known|left|looked_up|sent|shown|spoken|thrown|written)"
+)
+"""A private function is named by what it does (`_parse`) or by what it returns, not by what was done (`_parsed`)."""
 SHARED = {
     "Params": "nested in action spaces: an attribute that the registry reads of every plug-in",
     "Task": "the value, and its row, which is written `models.Task`",
@@ -25,7 +29,7 @@ SHARED = {
 
 def vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Line and name of each variable, constant, field, attribute, parameter, function and class that says nothing."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         match node:
             case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield from _if_vague(node.lineno, name)
@@ -40,10 +44,24 @@ def _if_vague(line: int, name: str) -> Iterator[tuple[int, str]]:
         yield line, name
 
 
+def functions_named_by_participles(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and name of private functions such as `_parsed`; predicates and properties may be."""
+    for node in walked(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        answers_yes_or_no = isinstance(node.returns, ast.Name) and node.returns.id == "bool"
+        is_property = any(dotted(decorator).endswith("property") for decorator in node.decorator_list)
+        if PARTICIPLE.fullmatch(node.name) and not answers_yes_or_no and not is_property:
+            yield node.lineno, node.name
+
+
 class TestNames:
-    @pytest.mark.parametrize("path", python_files("backend", "deskarena", "vm_images", "worker", "tools"), ids=str)
-    def test_say_what_they_hold(self, path: Path) -> None:
-        assert sorted(set(vague_names(parsed(path)))) == []
+    def test_say_what_they_hold(self) -> None:
+        assert [
+            f"{path}:{line} {name}"
+            for path in python_files(*PRODUCT)
+            for line, name in sorted({*vague_names(parsed(path)), *functions_named_by_participles(parsed(path))})
+        ] == []
 
     @pytest.mark.parametrize(
         ("code", "names"),
@@ -59,12 +77,16 @@ class TestNames:
     def test_the_check_sees_what_code_names_and_not_what_it_uses(self, code: str, names: set[tuple[int, str]]) -> None:
         assert set(vague_names(ast.parse(code))) == names
 
+    def test_a_private_function_is_no_participle(self) -> None:
+        code = "def _parsed() -> str: ...\ndef _named() -> bool: ...\ndef _parse(): ...\ndef parsed(): ..."
+        assert set(functions_named_by_participles(ast.parse(code))) == {(1, "_parsed")}
+
 
 def class_files(*folders: str) -> dict[str, list[str]]:
     """Files of each class that is not private, by name."""
     files: dict[str, list[str]] = defaultdict(list)
     for path in python_files(*folders):
-        for node in ast.walk(parsed(path)):
+        for node in walked(parsed(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 files[node.name].append(str(path))
     return files

@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 from backend.domain import registry
 from backend.domain.registry import PluginKind
 from tests.architecture.plugins import ENTRIES, MODULES, PACKAGES
@@ -27,16 +25,23 @@ def literals(tree: ast.Module) -> set[str]:
     }
 
 
-class TestNames:
-    @pytest.mark.parametrize(("kind", "dialect", "name"), ENTRIES)
-    def test_the_registered_name_stands_in_the_file(self, kind: PluginKind, dialect: str, name: str) -> None:
-        """Literally, in the decorator: a family's members are found by searching for their names."""
-        plugin = registry.entries(kind)[dialect, name]
-        assert name in literals(parsed(path_of(plugin.__module__)))
+def siblings_imported(module: str) -> list[str]:
+    """What a plug-in imports of others of its kind."""
+    kind = next(package for package in PACKAGES if module.startswith(f"{package}."))
+    siblings = {other for other in MODULES if other.startswith(f"{kind}.") and other != module}
+    names = {name for _, name in imported(parsed(path_of(module)))}
+    return sorted(name for name in names if name in siblings or name.rpartition(".")[0] in siblings)
 
-    @pytest.mark.parametrize("module", MODULES)
-    def test_the_file_bears_a_name_that_it_registers(self, module: str) -> None:
-        assert module.rsplit(".", 1)[1] in literals(parsed(path_of(module)))
+
+class TestNames:
+    def test_the_registered_name_stands_in_the_file(self) -> None:
+        """Literally, in the decorator: a family's members are found by searching for their names."""
+        plugins = [(name, registry.entries(kind)[dialect, name].__module__) for kind, dialect, name in ENTRIES]
+        assert [(name, module) for name, module in plugins if name not in literals(parsed(path_of(module)))] == []
+
+    def test_the_file_bears_a_name_that_it_registers(self) -> None:
+        last = {module: module.rsplit(".", 1)[1] for module in MODULES}
+        assert [module for module in MODULES if last[module] not in literals(parsed(path_of(module)))] == []
 
     def test_there_are_plugins_of_each_kind_that_a_run_needs(self) -> None:
         found = {kind for kind, _, _ in ENTRIES}
@@ -53,16 +58,10 @@ class TestNames:
 
 
 class TestFiles:
-    @pytest.mark.parametrize("module", MODULES)
-    def test_every_plugin_file_registers_its_plugin(self, module: str) -> None:
+    def test_every_plugin_file_registers_its_plugin(self) -> None:
         registered = {plugin.__module__ for kind in PluginKind for plugin in registry.entries(kind).values()}
-        assert module in registered, f"{module} registers nothing; a shared helper starts with an underscore"
+        assert set(MODULES) - registered == set(), "they register nothing; a shared helper starts with an underscore"
 
-    @pytest.mark.parametrize("module", MODULES)
-    def test_a_plugin_never_imports_its_sibling(self, module: str) -> None:
+    def test_a_plugin_never_imports_its_sibling(self) -> None:
         """Shared code goes into a file that begins with an underscore, so that a plug-in can be removed alone."""
-        kind = next(package for package in PACKAGES if module.startswith(f"{package}."))
-        siblings = {other for other in MODULES if other.startswith(f"{kind}.") and other != module}
-        names = {name for _, name in imported(parsed(path_of(module)))}
-        found = sorted(name for name in names if name in siblings or name.rpartition(".")[0] in siblings)
-        assert found == []
+        assert {module: names for module in MODULES if (names := siblings_imported(module))} == {}

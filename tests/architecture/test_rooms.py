@@ -18,7 +18,7 @@ FLOORS = {
 }
 """Folders that are divided into rooms, and what else lies there."""
 OPEN = {
-    "backend/services": {"__init__", "lru_cache", "read_model"},
+    "backend/services": {"__init__", "lru_cache", "periodic_thread", "read_model"},
     "backend/db/models": {"__init__", "base", "enums"},
     "backend/db/repositories": {"__init__", "common_queries", "pagination"},
     "backend/domain": {"__init__", "errors", "registry"},

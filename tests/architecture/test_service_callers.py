@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.tree import dotted, imported, parsed, python_files
+from tests.architecture.tree import dotted, imported, parsed, python_files, walked
 
 CALLERS = ("backend", "deskarena", "worker")
 WITHOUT_CALLER = {
@@ -30,7 +30,7 @@ def public_functions(path: Path) -> dict[str, ast.AST]:
 
 def names_used(tree: ast.AST) -> set[str]:
     """Every name and every `a.b.c` that code reads."""
-    return {dotted(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)}
+    return {dotted(node) for node in walked(tree) if isinstance(node, ast.Name | ast.Attribute)}
 
 
 def references(path: Path) -> set[str]:
@@ -41,7 +41,7 @@ def references(path: Path) -> set[str]:
     tree = parsed(path)
     modules = {name.rsplit(".", 1)[-1]: name for _, name in imported(tree)} | {
         alias.asname: name
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
         if alias.asname

@@ -1,9 +1,9 @@
-"""Nothing waits a fixed time: each wait checks a condition, with a deadline."""
+"""Nothing waits a fixed time: each wait checks a condition, with a deadline. Clocks run for all threads."""
 
 import ast
 from collections.abc import Iterator
 
-from tests.architecture.tree import PRODUCT, TESTS, calls, dotted, parsed, python_files
+from tests.architecture.tree import PRODUCT, TESTS, calls, dotted, parsed, python_files, walked
 
 SLEEPS = {"time.sleep", "asyncio.sleep", "anyio.sleep", "sleep"}
 
@@ -15,6 +15,10 @@ SLEEP_IN_TESTS = {
     "tests/unit/services/artifacts/test_ssrf_safe_http.py": "a web server that sends a byte now and then",
 }
 """Files of tests that may sleep, each with the reason."""
+
+
+OF_ALL_THREADS = {"asyncio", "os", "queue", "select", "selectors", "socket", "subprocess", "threading", "time"}
+"""Modules of the standard library whose functions threads of other tests' servers and clusters call meanwhile."""
 
 
 def hands_over(sleep: ast.Call) -> bool:
@@ -48,14 +52,14 @@ class TestSleepsOutsideLoops:
 
 class TestTree:
     def test_nothing_sleeps_outside_a_loop(self) -> None:
-        files = python_files(*PRODUCT, *TESTS)
+        files = python_files(*PRODUCT, *TESTS, containing=("sleep",))
         found = [f"{path}:{call.lineno}" for path in files for call in sleeps_outside_loops(parsed(path))]
         assert found == [], "they sleep a fixed time; wait on a condition with a deadline"
 
     def test_a_test_waits_with_tests_waiting(self) -> None:
         files = {
             str(path)
-            for path in python_files(*TESTS)
+            for path in python_files(*TESTS, containing=("sleep",))
             for call in calls(parsed(path))
             if dotted(call.func) in SLEEPS and not hands_over(call)
         }
@@ -64,8 +68,25 @@ class TestTree:
     def test_the_browser_waits_on_what_it_sees(self) -> None:
         found = [
             f"{path}:{node.lineno}"
-            for path in python_files("tests/e2e")
-            for node in ast.walk(parsed(path))
+            for path in python_files("tests/e2e", containing=("wait_for_timeout",))
+            for node in walked(parsed(path))
             if isinstance(node, ast.Attribute) and node.attr == "wait_for_timeout"
         ]
         assert found == [], "they wait a fixed time"
+
+    def test_a_test_replaces_a_function_for_the_module_under_test_only(self) -> None:
+        found = [
+            f"{path}:{call.lineno}"
+            for path in python_files(*TESTS, containing=("monkeypatch.setattr",))
+            for call in calls(parsed(path))
+            if dotted(call.func) == "monkeypatch.setattr" and _replaced(call) in OF_ALL_THREADS
+        ]
+        assert found == [], "replace the name in the module that is tested: `setattr(module, 'time', ...)`"
+
+
+def _replaced(call: ast.Call) -> str:
+    """The module whose attribute a call replaces, given as an object or by the attribute's path."""
+    target = call.args[0]
+    if isinstance(target, ast.Constant) and isinstance(target.value, str):
+        return target.value.rpartition(".")[0]
+    return dotted(target)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.tree import ROOT
+from tests.architecture.tree import ROOT, walked
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 WALK = PAGE.split("## The walk of one run")[1].split("\n## ")[0]
@@ -29,7 +29,7 @@ def parsed(path: Path) -> ast.Module:
 def functions(path: Path) -> set[str]:
     """Names of the functions and methods that a file defines."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return {node.name for node in ast.walk(parsed(path)) if isinstance(node, kinds)}
+    return {node.name for node in walked(parsed(path)) if isinstance(node, kinds)}
 
 
 def product() -> Iterator[Path]:
@@ -39,7 +39,7 @@ def product() -> Iterator[Path]:
 
 def calls(path: Path, name: str) -> bool:
     """Whether a file calls something of that name, or a method of that name."""
-    called = (node.func for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
+    called = (node.func for node in walked(parsed(path)) if isinstance(node, ast.Call))
     return any(name in {getattr(func, "id", None), getattr(func, "attr", None)} for func in called)
 
 

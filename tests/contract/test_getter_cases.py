@@ -1,5 +1,6 @@
 """Every registered getter: bytes in the worker, the value from the bytes alone, absence is evidence."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,13 @@ from backend.domain.errors import GuestLost, Invalid
 from backend.domain.model.score import Blob
 from backend.domain.registry import PluginKind
 from tests.factories.getter_cases import all_cases
+from tests.sampling import runs_everything, seed
+from tools.mutations import mutated
 
 registry.load()
 CASES = all_cases()
+DAMAGE = (b"", b"x", b"[]", b"null", b'{"profile": 5}', b"[" * 100_000, b"\0" * 100, b"PK\3\4", b"SQLite format 3\0")
+MUTATIONS = 200 if runs_everything() else 8
 EACH = pytest.mark.parametrize(("dialect", "name"), sorted(CASES))
 
 
@@ -60,6 +65,25 @@ class TestGetters:
                 getter.read(blobs, case.parameters, tmp_path)
         else:
             assert shown(getter.read(blobs, case.parameters, tmp_path), tmp_path) == case.absent_value
+
+    def test_what_an_agent_wrote_is_never_an_error(self, dialect: str, name: str, tmp_path: Path) -> None:
+        """Files in the desktop are the agent's: damage there must not make an attempt one that does not count."""
+        case = CASES[dialect, name]
+        getter = made(dialect, name)
+        for number, data in enumerate(DAMAGE if case.found().desktop.files else ()):
+            context = case.found()
+            context.desktop.files |= dict.fromkeys(context.desktop.files, data)
+            (folder := tmp_path / str(number)).mkdir()
+            getter.read(getter.collect(context, case.parameters), case.parameters, folder)
+
+    def test_mutated_files_are_no_errors_either(self, dialect: str, name: str, tmp_path: Path) -> None:
+        case = CASES[dialect, name]
+        getter, rng = made(dialect, name), random.Random(f"{seed()}-{name}")  # noqa: S311 - it shall be repeatable.
+        for number in range(MUTATIONS if case.found().desktop.files else 0):
+            context = case.found()
+            context.desktop.files = {path: mutated(rng, data) for path, data in context.desktop.files.items()}
+            (folder := tmp_path / str(number)).mkdir()
+            getter.read(getter.collect(context, case.parameters), case.parameters, folder)
 
     def test_a_dead_desktop_is_lost(self, dialect: str, name: str) -> None:
         case = CASES[dialect, name]

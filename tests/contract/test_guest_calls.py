@@ -92,6 +92,10 @@ class TestPrograms:
         assert linux.execute("xprop -root _NET_ACTIVE_WINDOW", shell=True).output.startswith("_NET_ACTIVE")  # noqa: S604
         assert "x:" in linux.execute(["xdotool", "getmouselocation"]).output
 
+    @pytest.mark.parametrize("family", ["Liberation Serif", "DejaVu Sans", "Noto Color Emoji"])
+    def test_has_the_family(self, linux: Desktop, family: str) -> None:
+        assert linux.execute(["fc-list", family]).output
+
     @pytest.mark.parametrize("program", ["xclip", "xsel", "scrot", "python", "pip"])
     def test_is_there(self, linux: Desktop, program: str) -> None:
         assert linux.execute(["which", program]).returncode == 0
@@ -107,8 +111,18 @@ class TestPrograms:
     def test_has_a_font(self, linux: Desktop, language: str) -> None:
         assert linux.execute(["fc-list", f":lang={language}"]).output
 
-    def test_the_locale_is_utf_8(self, linux: Desktop) -> None:
-        assert linux.execute(["locale", "charmap"]).output == "UTF-8\n"
+    def test_the_locale_is_the_suites_where_it_is_generated(self, linux: Desktop) -> None:
+        done = linux.execute("locale charmap; locale 2>&1 | grep -c 'Cannot set'; echo $LANG; locale -a", shell=True)  # noqa: S604
+        charmap, complaints, lang, *available = done.output.split()
+        assert (charmap, complaints) == ("UTF-8", "0")
+        assert lang == ("en_US.UTF-8" if "en_US.utf8" in available else "C.UTF-8")
+
+    def test_english_dates_and_numbers(self, linux: Desktop) -> None:
+        if "en_US" not in linux.execute("echo $LANG", shell=True).output:  # noqa: S604
+            pytest.skip("needs the locale en_US.UTF-8 (`make setup` generates it)")
+        script = "date -d 2026-11-27 +%x; numfmt --grouping 1234567; printf 'b\\nA\\na\\n' | sort"
+        done = linux.execute(script, shell=True)  # noqa: S604
+        assert done.output.split() == ["11/27/2026", "1,234,567", "a", "A", "b"]
 
 
 class TestScripts:

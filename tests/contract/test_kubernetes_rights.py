@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from tests.contract.clusters import SECONDS, ClusterNamespace, lease, place, pod, secret
 from tests.error_codes import raises_fields
+from tests.fakes.kubernetes.cluster import fake_cluster
 from tests.unit.deploy.built import kind
 from tests.waiting import until
 from worker.k8s.client import connect
@@ -111,3 +113,28 @@ class TestRole:
         ):
             with raises_fields(RequestRefused, code=403, reason="Forbidden"):
                 ask()
+
+
+class TestRotation:
+    """The token of a kubeconfig's `tokenFile` lasts an hour in many clusters."""
+
+    def test_a_token_that_the_server_no_longer_accepts_is_read_again(self, tmp_path: Path) -> None:
+        with fake_cluster() as fake:
+            file = fake.kubeconfig(tmp_path / "kubeconfig")
+            document = json.loads(file.read_text())
+            document["users"] = [{"name": "fake", "user": {"tokenFile": str(tmp_path / "token")}}]
+            file.write_text(json.dumps(document))
+            fake.add_admin("first")
+            (tmp_path / "token").write_text("first\n")
+            port = connect(str(file), "default")
+            port.list(NODES)
+            fake.remove_token("first")
+            with raises_fields(RequestRefused, code=401):
+                port.list(NODES)
+            fake.add_admin("second")
+            (tmp_path / "token").write_text("second\n")
+            with ThreadPoolExecutor(4) as pool:
+                assert len(list(pool.map(lambda _: port.list(NODES), range(8)))) == 8
+            port.create(SECRETS, {"metadata": {"name": "one"}, "data": {}})
+            assert port.get(SECRETS, "one")["metadata"]["name"] == "one"
+            port.close()

@@ -99,7 +99,7 @@ class TestWatch:
         reader = threading.Thread(target=lambda: list(watch))
         reader.start()
         watch.close()
-        reader.join(10)
+        reader.join(60)
         assert not reader.is_alive()
 
 

@@ -12,7 +12,7 @@ from tests.fakes.model_server import ModelServer, model_server
 ANTHROPIC = {
     "end_turn": "end",
     "stop_sequence": "end",
-    "tool_use": "tool",
+    "tool_use": "malformed",  # There is no call in it.
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "refusal",
@@ -23,12 +23,20 @@ ANTHROPIC = {
 CHAT = {
     "stop": "end",
     "eos": "end",
-    "tool_calls": "tool",
-    "function_call": "tool",
+    "tool_calls": "malformed",
+    "function_call": "malformed",
     "length": "length",
     "model_length": "length",
     "content_filter": "refusal",
     "sensitive": "refusal",
+    "STOP": "end",
+    "COMPLETE": "end",
+    "MAX_TOKENS": "length",
+    "model_context_window_exceeded": "length",
+    "SAFETY": "refusal",
+    "guardrail_intervened": "refusal",
+    "pause_turn": "pause",
+    "abort": "unclear",
     "insufficient_system_resource": "unclear",
     "error": "unclear",
     "a_new_one": "unclear",
@@ -65,6 +73,7 @@ RESPONSES = [
     ({"status": "completed", "output": [{**CALL, "status": "completed"}]}, "tool"),
     ({"status": "completed", "output": [{**CALL, "arguments": '{"x": 1'}]}, "malformed"),
     ({"status": "completed", "output": [{**CALL, "status": "incomplete"}]}, "malformed"),
+    ({"status": "completed", "incomplete_details": {"reason": "max_output_tokens"}, "output": [MESSAGE]}, "length"),
     ({"status": "queued", "output": []}, "pause"),
     ({"status": "in_progress", "output": [MESSAGE]}, "pause"),
     ({"status": "cancelled", "output": [MESSAGE]}, "unclear"),
@@ -91,6 +100,34 @@ class TestReasoning:
             reply = client(endpoint(api, f"{server.address}/v1")).complete(asked("Hi"), on_text=heard)
             assert (reply.text, reply.thinking) == ("I click.", "DONE?")
 
+    @pytest.mark.parametrize(
+        ("messages", "text", "thinking"),
+        [
+            ([("commentary", "DONE?"), ("final_answer", "FAIL")], "FAIL", "DONE?"),
+            ([("commentary", "DONE")], "", "DONE"),
+            ([(None, "DONE")], "DONE", ""),
+        ],
+    )
+    def test_that_a_response_says_on_its_way_is_no_answer(
+        self, server: ModelServer, messages: list[tuple[str | None, str]], text: str, thinking: str
+    ) -> None:
+        output = [
+            {**MESSAGE, "phase": phase, "content": [{"type": "output_text", "text": words}]}
+            for phase, words in messages
+        ]
+        server.say(wire={"status": "completed", "output": output})
+        reply = client(endpoint("openai_responses", f"{server.address}/v1")).complete(asked("Hi"))
+        assert (reply.text, reply.thinking) == (text, thinking)
+
+    def test_among_the_parts_of_a_chat_message_is_no_answer(self, server: ModelServer) -> None:
+        content = [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "DONE?"}]},
+            {"type": "text", "text": "I click."},
+        ]
+        server.say(wire={"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+        reply = client(endpoint("openai_chat", f"{server.address}/v1")).complete(asked("Hi"))
+        assert (reply.text, reply.thinking, reply.stop) == ("I click.", "DONE?", "end")
+
 
 class TestStopReason:
     @pytest.mark.parametrize(("api", "word", "stop"), CASES)
@@ -104,6 +141,16 @@ class TestStopReason:
     def test_of_a_response(self, server: ModelServer, body: dict[str, Any], stop: str) -> None:
         server.say(wire=body)
         assert client(endpoint("openai_responses", f"{server.address}/v1")).complete(asked("Hi")).stop == stop
+
+    @pytest.mark.parametrize("cut", [{"willContinue": True}, {"partialArgs": [{"jsonPath": "$.x", "numberValue": 1}]}])
+    def test_a_call_whose_arguments_are_not_all_there(self, server: ModelServer, cut: dict[str, Any]) -> None:
+        part = {"functionCall": {"name": "click_at", "args": {"x": 1}, **cut}}
+        server.say(wire={"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]})
+        assert client(endpoint("gemini", f"{server.address}/v1")).complete(asked("Hi")).stop == "malformed"
+
+    def test_a_gemini_reply_of_ratings_alone(self, server: ModelServer) -> None:
+        server.say(wire={"promptFeedback": {"safetyRatings": []}})
+        assert client(endpoint("gemini", f"{server.address}/v1")).complete(asked("Hi")).stop == "unclear"
 
     @pytest.mark.parametrize("stop", StopReason)
     def test_only_a_complete_reply_may_be_carried_out(self, stop: StopReason) -> None:

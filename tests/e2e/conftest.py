@@ -2,12 +2,12 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+from redis import Redis
 
 from backend.services import events
-from tests import databases
 from tests.e2e.chromium import CHROMIUM, FLAGS
-from tests.factories.records import world
-from tests.factories.scene import PageScene, make_scene
+from tests.factories.scene import PageScene
+from tests.factories.scene_copies import copied_scene
 from tests.factories.site import served
 
 
@@ -24,9 +24,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def scene(postgres_server: str, redis_url: str) -> Iterator[PageScene]:
     """A realistic installation, with a broker."""
+    with Redis.from_url(redis_url) as broker:
+        broker.flushdb()  # Copies of the scene have the same attempts, and so the same pictures.
     events.configure(redis_url)
-    with databases.copied(postgres_server) as url, world(url) as made:
-        yield make_scene(made)
+    with copied_scene(postgres_server) as made:
+        yield made
     events.configure("")
 
 

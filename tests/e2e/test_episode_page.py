@@ -40,7 +40,7 @@ class TestReplay:
             expect(page.locator(".overlay .ring")).to_have_count(1)
             page.keyboard.press("j")
             expect(image).not_to_have_attribute("src", first or "")
-            assert "step=1" in page.url
+            expect(page).to_have_url(re.compile("step=1"))
             page.keyboard.press("k")
             expect(image).to_have_attribute("src", first or "")
             page.locator("[data-replay-target=scrub]").focus()
@@ -70,6 +70,14 @@ class TestReplay:
             expect(page.locator(".tree .hit")).to_contain_text("mousepad")
             page.locator("h1").click()
             page.keyboard.press("+")
+            expect(page.locator(".view")).to_have_attribute("data-zoomed", "")
+            page.locator(".view").hover()
+            page.mouse.wheel(0, 100)
+            expect(page.locator(".view")).not_to_have_attribute("data-zoomed", "")
+            page.mouse.wheel(0, 400)  # The whole screen is shown: the page scrolls.
+            expect(page.locator("h1")).not_to_be_in_viewport()
+            page.evaluate("scrollTo(0, 0)")
+            page.locator(".view").dblclick()
             expect(page.locator(".view")).to_have_attribute("data-zoomed", "")
             page.keyboard.press("f")
             expect(page.locator(".stage:fullscreen")).to_be_visible()
@@ -152,8 +160,11 @@ class TestAnotherAttempt:
             tree = page.locator("[data-controller~=tree]")
             tree.evaluate("element => { element.first = true; }")
             seen_and_taken_over(page, claim.attempt_id)
+            stream = page.locator("[data-stream]")
+            stream.evaluate("element => element.remove()")
             seen_and_taken_over(page, lost_and_begun_again(made, claim).attempt_id)
             assert page.locator(".step").count() == 1
+            expect(stream).to_have_text("live")  # Not "connecting": the page's own stream has long been open.
             assert not tree.evaluate("element => element.first")  # What is told of a step is the attempt's, too.
 
     def test_the_replay_of_an_ended_one_stays_where_it_is(

@@ -64,17 +64,17 @@ def test_lists_work_without_scripts(browser: Browser, site: str, scene: PageScen
     page = context.new_page()
     page.goto("/runs")
     page.get_by_role("link", name="Run", exact=True).click()
+    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("Run")
     assert "sort=run" in page.url
     titles = [text.split("\n")[0].lower() for text in page.locator("tbody th a").all_inner_texts()]
-    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("Run")
     assert len(titles) > 2
     page.locator(".columns summary").click()
     page.locator(".columns").get_by_role("link", name="Hide Time").click()
     expect(page.locator("thead th", has_text="Time")).to_be_hidden()
     page.locator("input[name=q]").fill("nothing has this name")
     page.get_by_role("button", name="Filter").click()
-    assert "sort=run" in page.url
     expect(page.locator("[data-empty=no-matches]")).to_be_visible()
+    assert "sort=run" in page.url
     context.close()
 
 
@@ -116,6 +116,18 @@ def test_times_in_the_readers_zone(browser: Browser, site: str, scene: PageScene
 def test_a_narrow_screen_begins_with_a_few_cards(browser: Browser, site: str, scene: PageScene) -> None:
     with window(browser, site, width=360) as page:
         opened(page, f"/runs/{scene.finished}")
-        assert page.locator("#episodes tbody tr:visible").count() == 8
+        rows, show = page.locator("#episodes tbody tr:visible"), page.get_by_role("button", name="Show Episodes")
+        expect(show).to_have_attribute("aria-expanded", "false")
+        expect(rows).to_have_count(0)
+        assert page.evaluate("document.documentElement.scrollHeight") < 6000
+        show.click()
+        expect(rows).to_have_count(8)
+        # What a link leads to is open, and what somebody prints is whole.
+        opened(page, f"/runs/{scene.finished}?#episodes")
+        expect(rows).to_have_count(8)
+        page.get_by_role("button", name="Hide Episodes").click()
+        expect(rows).to_have_count(0)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(rows).to_have_count(8)
         page.locator("#episodes .only-cards").click()
         assert page.locator("#episodes tbody tr:visible").count() > 20

@@ -63,7 +63,7 @@ class TestNewRun:
             page.locator("#repeats").fill("3")
             page.locator("#max_steps").fill("0")
             slot = page.locator("#error-budget-max_steps")
-            expect(slot).to_contain_text("greater than or equal to 1")
+            expect(slot).to_contain_text("ust be at least 1")
             expect(page.locator("#max_steps")).to_have_attribute("aria-invalid", "true")
             page.locator("h1").click()
             usable(page)

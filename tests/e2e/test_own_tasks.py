@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.chromium import usable
-from tests.e2e.test_human import api, at, page, shot  # noqa: F401 - fixtures
+from tests.e2e.chromium import be, usable
+from tests.e2e.test_whole_path import api, at, page, shot  # noqa: F401 - fixtures
 from tests.factories.drafts import LIST
 from tests.integration.embedded.test_up import Up, with_worker
 from tests.waiting import until
@@ -21,13 +21,6 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """A fresh installation with one desktop."""
     with with_worker(tmp_path_factory.mktemp("data") / "d", 1) as up:
         yield up
-
-
-def be(window: Page, name: str) -> None:
-    """From now on this person acts in the browser."""
-    window.locator("#you").fill(name)
-    window.locator("form.you button").click()
-    expect(window.locator("#you")).to_have_value(name)
 
 
 def begun(window: Page, up: Up) -> str:
@@ -92,6 +85,7 @@ def recorded(window: Page) -> None:
     window.locator("form[action$='/apply'] button").click()
 
 
+@pytest.mark.campaign
 class TestOwnTask:
     def test_from_a_recording_to_a_run(self, up: Up, page: Page) -> None:  # noqa: F811 - the fixture
         address = begun(page, up)

@@ -18,7 +18,7 @@ from tests.factories.creative import creative_benchmark, picture
 from tests.factories.drafts import make_content
 from tests.factories.records import World
 from tests.factories.reviews import Judged, JudgedTask
-from tests.factories.scene import PageScene, abilities, make_scene
+from tests.factories.scene import PageScene, abilities
 from tests.factories.submissions import hand_in
 from tests.fakes.models import FakeModels
 from worker.background.offline_evaluator import OfflineEvaluator
@@ -38,7 +38,7 @@ QUERIES = {
     "/compare/failures": "?run={run_id}&run={human}",
     "/compare/failures/{table}.csv": "?run={run_id}&run={human}",
     "/compare/prompts": "?first={sha256}&second={sha256}",
-    "/compare/tasks.csv": "?run={run_id}&run={human}",
+    "/compare/{table}.csv": "?run={run_id}&run={human}",
     "/api/v1/runs/{run_id}/cut": "?label=domain",
     "/api/v1/runs/{run_id}/pair-cut": "?label=domain&by=difficulty",
     "/api/v1/leaderboards/{benchmark}/pair-cut": "?label=domain&by=difficulty",
@@ -48,7 +48,10 @@ QUERIES = {
     "/api/v1/trajectories/export": "?form=chat",
     "/api/v1/agent/observation": "?wait=0",
 }
-TABLES = {"judges": "answers", "studies": "cells", "failures": "shares", "process": "curve", "analyses": "gaps"}
+TABLES = {
+    "judges": "answers", "studies": "cells", "failures": "shares", "compare": "rates", "process": "curve",
+    "analyses": "gaps", "tasks": "history",
+}  # fmt: skip
 
 
 @dataclass
@@ -77,21 +80,21 @@ class Everything:
         return (route + QUERIES.get(route, "")).format(**values, human=self.human)
 
 
-def make_everything(made: World, client: TestClient, folder: Path) -> Everything:
-    """Fills an installation.
+def make_everything(scene: PageScene, client: TestClient, folder: Path) -> Everything:
+    """Adds to a scene what it has not.
 
     Args:
-        made: the installation, empty.
+        scene: of an installation of its own.
         client: of a service over it.
         folder: an empty folder.
     """
-    scene = make_scene(made)
+    made = scene.world
     judged = Judged(made, [JudgedTask(opened=True, final=True, level="L1")])
     token = add_more(made)
     content = make_content().model_dump(mode="json")
     draft = client.post("/api/v1/drafts", json={"content": content, "by": "ada"}).json()["id"]
     more = {**share_board(client), **add_offline_study(made, client, folder), "draft_id": draft}
-    more["deletion_id"] = add_deletion(made)
+    more |= {"deletion_id": add_deletion(made), **subscribe(client)}
     return Everything({**params_of(made, scene, judged.judge), **more}, scene.human, token)
 
 
@@ -165,3 +168,11 @@ def share_board(client: TestClient) -> dict[str, str]:
     view = client.post("/api/v1/saved-views", json={"benchmark": "starter", "name": "all"}).json()
     link = client.post("/api/v1/public-links", json={"benchmark": "starter"}).json()
     return {"view_id": view["id"], "link_id": link["id"], "token": link["token"]}
+
+
+def subscribe(client: TestClient) -> dict[str, str]:
+    """A webhook, and a delivery to it."""
+    body = {"address": "https://hooks.example.org/deskarena", "events": ["run.ended"]}
+    subscription = client.post("/api/v1/subscriptions", json=body).json()["id"]
+    delivery = client.post(f"/api/v1/subscriptions/{subscription}/test").json()["id"]
+    return {"subscription_id": subscription, "delivery_id": delivery}

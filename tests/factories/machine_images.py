@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from backend.domain.machines.machine_image import MachineImage, described, moment, write_image
+from backend.domain.machines.machine_image import MachineImage, describe_file, moment, write_image
 
 SAID: dict[str, Any] = {
     "name": "debian",
@@ -32,6 +32,6 @@ def write_small_image(images: Path, name: str = "debian", **changes: Any) -> Mac
     folder = images / name
     folder.mkdir(parents=True)
     (folder / "disk.qcow2").write_bytes(b"disk of " + name.encode())
-    image = image_of(name=name, disk=described(folder / "disk.qcow2") | {"virtual_size": 2**33}, **changes)
+    image = image_of(name=name, disk=describe_file(folder / "disk.qcow2") | {"virtual_size": 2**33}, **changes)
     write_image(folder, image)
     return image

@@ -46,7 +46,7 @@ def sign_in_at(address: str, name: str, callback: str) -> str:
         name: the person's.
         callback: beginning of the service's address.
     """
-    with httpx.Client(trust_env=False) as browser:
+    with httpx.Client(trust_env=False, timeout=60) as browser:
         for _ in range(20):
             answer = browser.get(address)
             while answer.is_redirect:

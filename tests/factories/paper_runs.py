@@ -44,7 +44,7 @@ def task_of(kind: str, name: str, spec: Spec) -> Task:
 
 def played(world: World, kind: str, specs: Sequence[Spec], name: str = "", **more: Any) -> tuple[UUID, Outcomes]:
     """A run over these tasks: fractional scores, a measure or two, now and then a loss."""
-    draw = random.Random(f"{seed()} {kind} {name}")  # noqa: S311 - a sample
+    draw = random.Random(f"{seed()} {kind} {name}{more.get('seed', '')}")  # noqa: S311 - a sample
     outcomes: dict[str, dict[str, float]] = {}
     tasks = tuple(task_of(kind, f"t{at:02}", spec) for at, spec in enumerate(specs))
     with world.work() as session:

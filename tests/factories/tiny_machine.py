@@ -15,7 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.machines.machine_image import Devices, DirectBoot, MachineImage, SystemDisk, described, write_image
+from backend.domain.machines.machine_image import (
+    Devices,
+    DirectBoot,
+    MachineImage,
+    SystemDisk,
+    describe_file,
+    write_image,
+)
 from backend.domain.model.run import ScreenSize
 from worker.qemu.overlay import empty_overlay
 
@@ -158,11 +165,11 @@ def tiny_image(
             "memory_mib": MEMORY_MIB,
             "cpus": 1,
             "firmware": "bios",
-            "disk": SystemDisk(**described(folder / "disk.qcow2"), virtual_size=_DISK_BYTES),
+            "disk": SystemDisk(**describe_file(folder / "disk.qcow2"), virtual_size=_DISK_BYTES),
             "boot": DirectBoot.model_validate(
                 {
-                    "kernel": described(folder / "vmlinuz"),
-                    "initrd": described(folder / "initrd.img"),
+                    "kernel": describe_file(folder / "vmlinuz"),
+                    "initrd": describe_file(folder / "initrd.img"),
                     "command_line": command_line,
                 }
             ),

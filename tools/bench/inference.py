@@ -40,7 +40,7 @@ COVERAGE, FALSE_ALARMS, LEAST_POWER, MOST_MS = (0.94, 0.96), (0.03, 0.06), 0.95,
 SPREAD = 1.5
 """Sum of the parameters of the Beta distribution of tasks' solve rates: most tasks are easy or hard."""
 SHARPNESS = 3.0
-"""The same of a task's fractional scores around its rate."""
+"""Sum of the parameters of the Beta distribution of a task's fractional scores around its rate."""
 STEPS, ALIGNMENTS = 500, 9
 HEAD = """# Statistics
 

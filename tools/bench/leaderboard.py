@@ -163,13 +163,13 @@ def answers(world: World, times: int) -> list[Figure]:
             create_app(Settings(data_dir=Path(folder)), world.factory, world.store), base_url="http://127.0.0.1:8000"
         )
         return [
-            _timed(client, "the page of the leaderboard", "/leaderboards/graphs", times),
-            _timed(client, "the leaderboard over REST", "/api/v1/leaderboards/graphs", times),
-            _timed(client, "the radar's figure", "/leaderboards/graphs/capability.json", times),
+            _time_requests(client, "the page of the leaderboard", "/leaderboards/graphs", times),
+            _time_requests(client, "the leaderboard over REST", "/api/v1/leaderboards/graphs", times),
+            _time_requests(client, "the radar's figure", "/leaderboards/graphs/capability.json", times),
         ]
 
 
-def _timed(client: TestClient, what: str, address: str, times: int) -> Figure:
+def _time_requests(client: TestClient, what: str, address: str, times: int) -> Figure:
     values = []
     for at in range(times + 3):
         start = time.perf_counter()

@@ -52,7 +52,7 @@ def main() -> int:
         return _run_child()
     started = _import_seconds()
     figures = {key: measured(key) for key in sorted(all_cases()) if options.only in key[1]}
-    slow = sorted(f"{name} ({dialect})" for (dialect, name), each in figures.items() if _too_slow(each["1 MB"]))
+    slow = sorted(f"{name} ({dialect})" for (dialect, name), each in figures.items() if _is_too_slow(each["1 MB"]))
     text = page(figures, started, slow)
     if options.only:
         sys.stdout.write(text)
@@ -92,7 +92,7 @@ Measured on {os.cpu_count()} cores, Python {platform.python_version()}. {verdict
 """ + "".join(f"{row}\n" for row in rows)
 
 
-def _too_slow(figure: CallFigure) -> bool:
+def _is_too_slow(figure: CallFigure) -> bool:
     return figure.processor > MOST_SECONDS or figure.words not in {"", "-"}
 
 

@@ -146,7 +146,7 @@ def sampled(times: int, call: Callable[[], object]) -> Samples:
 
 
 def described(frame: Frame, tree: str) -> str:
-    """What was on the screen."""
+    """Description of the screen."""
     labels = marks(frame, tree)
     return f"Calc's tree has {tree.count('<') // 2:,} nodes and {len(tree) // 1024:,} KiB; {len(labels)} were marked."
 

@@ -81,7 +81,7 @@ def local_steps(stack: WorkerStack, steps: int) -> list[float]:
 
 
 def remote_steps(stack: WorkerStack, api: ApiServers, steps: int) -> tuple[list[float], list[float]]:
-    """The same of a program that presses a key at each step; and what it waited itself."""
+    """Milliseconds of each step of a program that presses a key, and those that it waited itself."""
     run = submit(stack, "remote", "bench", ("bench/quiet",), budget=Budget(max_steps=steps))
     (row,) = episodes(stack.world, run.id)
     client = Client(f"http://127.0.0.1:{api.port}", "")

@@ -134,8 +134,8 @@ def measured(place: ResetTarget, times: int) -> list[Figure]:
     resets, bare = zip(*pairs, strict=True)
     ratio, saved = (percentile(each, 0.5) / percentile(bare, 0.5) for each in (resets, ahead))
     return [
-        _aimed("reset, the next machine cloned on demand", f"p50 <= {MOST_P50:g} s", resets, 0.5, MOST_P50),
-        _aimed("— the same", f"p95 <= {MOST_P95:g} s", resets, 0.95, MOST_P95),
+        _percentile_figure("reset, the next machine cloned on demand", f"p50 <= {MOST_P50:g} s", resets, 0.5, MOST_P50),
+        _percentile_figure("— the same", f"p95 <= {MOST_P95:g} s", resets, 0.95, MOST_P95),
         Figure("reset, the next machine prepared ahead", "", "s", tuple(ahead)),
         Figure("reset of a bare QEMU clone", "", "s", bare),
         Figure("reset on demand against a bare clone", f"<= {MOST_RATIO:g}", "times", (ratio,), ratio <= MOST_RATIO),
@@ -147,7 +147,7 @@ def measured(place: ResetTarget, times: int) -> list[Figure]:
     ]
 
 
-def _aimed(what: str, aim: str, values: Sequence[float], share: float, most: float) -> Figure:
+def _percentile_figure(what: str, aim: str, values: Sequence[float], share: float, most: float) -> Figure:
     return Figure(what, aim, "s", tuple(values), percentile(values, share) <= most)
 
 

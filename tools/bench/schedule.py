@@ -78,8 +78,8 @@ def shares(url: str, mix: sharing.Mix, seeds: int) -> Figure:
 def many_nodes(url: str, nodes: int) -> Figure:
     """Violations where nodes play as many episodes as they have slots, and a quarter more."""
     result = crowd(url, nodes, SLOTS, REPEATS * nodes // NODES)
-    for each in result.violations[:20]:
-        sys.stderr.write(f"{each}\n")
+    for violation in result.violations[:20]:
+        sys.stderr.write(f"{violation}\n")
     what = f"violations among {result.episodes:,} episodes on {result.slots:,} slots of {nodes:,} nodes, "
     what += f"{result.seconds / 60:.0f} virtual minutes"
     return Figure(what, "none", "", (float(len(result.violations)),), not result.violations)

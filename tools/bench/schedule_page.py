@@ -57,7 +57,7 @@ _POLICIES = ("ours", "slices", "queue", "typical", "foresight")
 
 def makespans(spans: Mapping[float, Sequence[Sequence[Play]]]) -> str:
     """The table of makespans: by noise, then seeds, then runs."""
-    seeds = " or ".join(str(number) for number in sorted({len(each) for each in spans.values()}))
+    seeds = " or ".join(str(number) for number in sorted({len(span) for span in spans.values()}))
     others = "others are in the table, too" if len(spans) > 1 else "no other was played"
     lines = [_MAKESPAN.format(noise=NOISE, seeds=seeds, others=others)]
     for noise, by_seed in spans.items():

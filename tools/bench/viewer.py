@@ -42,7 +42,7 @@ class ApiServers:
 
     @property
     def address(self) -> str:
-        """Where they answer."""
+        """Base address of the service."""
         return f"http://127.0.0.1:{self.port}"
 
     def processor_seconds(self) -> float:
@@ -59,7 +59,7 @@ class ApiServers:
 def processor_seconds(*pids: int) -> float:
     """Processor time of these processes so far."""
     fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
-    return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
+    return sum(int(field[11]) + int(field[12]) for field in fields) / os.sysconf("SC_CLK_TCK")
 
 
 def watch(port: int, attempt_id: UUID, seconds: float) -> tuple[list[float], list[float]]:

@@ -254,10 +254,12 @@ def page(viewings: Sequence[Viewing], head: str, load: float) -> str:
         "| viewer | first step p50 | p95 | seek p50 | p95 | MB until the first step | MB in all | heap |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for one in viewings:
-        times = (f"{percentile(values, share):,.0f} ms" for values in (one.first, one.seeks) for share in (0.5, 0.95))
-        received = f"{one.opened / 1e6:.2f} | {one.total / 1e6:.2f} | {one.heap:.0f} MB"
-        lines.append(f"| {one.name} | {' | '.join(times)} | {received} |")
+    for viewing in viewings:
+        times = (
+            f"{percentile(values, share):,.0f} ms" for values in (viewing.first, viewing.seeks) for share in (0.5, 0.95)
+        )
+        received = f"{viewing.opened / 1e6:.2f} | {viewing.total / 1e6:.2f} | {viewing.heap:.0f} MB"
+        lines.append(f"| {viewing.name} | {' | '.join(times)} | {received} |")
     seeks = f"{OPENINGS} openings and {SEEKS} seeks each."
     return f"{head}{measured_on(load)}\n\n" + "\n".join(lines) + f"\n\n{seeks}\n"
 

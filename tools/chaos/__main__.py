@@ -42,9 +42,9 @@ def main() -> int:
         volleys = only(volleys, read_numbers(options.only))
     if options.list:
         lines = [
-            json.dumps({"fault": each.number, "kind": each.kind, **each.fault.drawn()})
+            json.dumps({"fault": fault.number, "kind": fault.kind, **fault.fault.drawn()})
             for v in volleys
-            for each in v.faults
+            for fault in v.faults
         ]
         sys.stdout.write("\n".join([*lines, "", about(), ""]))
         return 0

@@ -157,7 +157,9 @@ class Campaign:
                 self._heals.pop().result()
             except (Unavailable, TimeoutError, httpx.HTTPError) as error:
                 sentence = "what was broken for a time is mended again"
-                self._violated(volley.numbers, [Violation("mended", sentence, f"{type(error).__name__}: {error}")])
+                self._note_violations(
+                    volley.numbers, [Violation("mended", sentence, f"{type(error).__name__}: {error}")]
+                )
 
     def _heal(self, planned: PlannedFault) -> None:
         Event().wait(planned.fault.seconds)
@@ -215,7 +217,7 @@ class Campaign:
             if not why:
                 return True
             Event().wait(0.1)
-        self._violated(
+        self._note_violations(
             numbers, [Violation("well again", f"everything works within {WELL_SECONDS:g} s of a fault", why)]
         )
         return False
@@ -231,11 +233,11 @@ class Campaign:
             self.outcome.unchecked.append(volley.numbers)
             return
         self.stale_writes += number
-        self._violated(
+        self._note_violations(
             volley.numbers, [*violations(facts, self.expected), *self.watch.look(self.stack, facts), *accepted]
         )
 
-    def _violated(self, numbers: str, new_violations: Sequence[Violation]) -> None:
+    def _note_violations(self, numbers: str, new_violations: Sequence[Violation]) -> None:
         for violation in new_violations:
             if str(violation) in self.reported:
                 continue
@@ -249,13 +251,13 @@ class Campaign:
         """Waits until all episodes have ended and the stack is at rest, then reads all figures."""
         say("waiting for all episodes to end")
         try:
-            facts = self._settled()
+            facts = self._await_facts()
             number, accepted = stale.replayed(self.stack.world, facts, self.tried)
         except Unavailable as error:
-            self._violated("end", [Violation("read", "at the end the database can be read", error.message)])
+            self._note_violations("end", [Violation("read", "at the end the database can be read", error.message)])
             return
         self.stale_writes += number
-        self._violated(
+        self._note_violations(
             "end",
             [
                 *missing(facts, self.load.runs),
@@ -272,7 +274,7 @@ class Campaign:
         self.outcome.uptakes = uptakes(facts, blows)
         for each in self.outcome.slow:
             words = f"episode {each.episode_id} after {each.seconds:.1f} s"
-            self._violated(
+            self._note_violations(
                 "end", [Violation("taken up", f"a lost worker's episode is taken up within {LIMIT:g} s", words)]
             )
         self.outcome.counts = {
@@ -288,7 +290,7 @@ class Campaign:
         known = [(since, worker) for since, worker in self.pids.get(pid, []) if since <= at]
         return max(known)[1] if known else None
 
-    def _settled(self) -> Facts:
+    def _await_facts(self) -> Facts:
         """Raises Unavailable: the database could not be read in all that time."""
         deadline = time.monotonic() + END_SECONDS
         while True:
@@ -308,7 +310,7 @@ class Campaign:
         while (left := leftovers.at_rest(self.stack, facts)) and time.monotonic() < deadline:
             Event().wait(0.5)
         sentence = f"{seconds:g} s after its last episode a stack has no desktop, evaluator or folder of one"
-        self._violated("end", [Violation("at rest", sentence, words) for words in left])
+        self._note_violations("end", [Violation("at rest", sentence, words) for words in left])
 
 
 def violations_of_rest(facts: Facts) -> bool:
@@ -360,7 +362,7 @@ def tidy(stack: ChaosStack, outcome: CampaignOutcome, *, keep: bool) -> None:
 
 def kinds(flavour: str = "local") -> list[str]:
     """Kinds of faults that a flavour of the stack has."""
-    return [each.name for each in KINDS.values() if each.flavour in {"", flavour}]
+    return [kind.name for kind in KINDS.values() if kind.flavour in {"", flavour}]
 
 
 def say(words: str) -> None:

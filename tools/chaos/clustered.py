@@ -142,7 +142,7 @@ class ClusterStack(ChaosStack):
         return [f"in the cluster: {_words(each)}" for each in objects]
 
     def left(self) -> list[str]:
-        """What outlived the workers, as it was when all had stopped."""
+        """Leftovers after all workers had stopped."""
         return self._left
 
     def _stop(self) -> None:

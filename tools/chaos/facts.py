@@ -1,4 +1,4 @@
-"""What the database holds at one moment, as far as the invariants ask for it."""
+"""Snapshot of the database rows that the invariants check."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

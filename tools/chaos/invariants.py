@@ -121,9 +121,9 @@ def none_lost(facts: Facts, _: Expected) -> Iterator[str]:
 def bounded(facts: Facts, _: Expected) -> Iterator[str]:
     for episode_id, attempts in facts.attempts_of().items():
         losses = [
-            Loss(FailureClass(each.failure_class), each.first_observation_at is not None, each.after_action)
-            for each in attempts
-            if each.failure_class is not None
+            Loss(FailureClass(attempt.failure_class), attempt.first_observation_at is not None, attempt.after_action)
+            for attempt in attempts
+            if attempt.failure_class is not None
         ]
         for kind, number in Counter(loss.counted_as for loss in losses).items():
             loss = next(each for each in losses if each.counted_as == kind)
@@ -146,7 +146,7 @@ def in_order(facts: Facts, _: Expected) -> Iterator[str]:
     for attempt in facts.attempts:
         times = [each for each in (attempt.started_at, attempt.first_observation_at, attempt.ended_at) if each]
         if any((before - after).total_seconds() > WAITED for before, after in itertools.pairwise(times)):
-            yield f"attempt {attempt.id} began, was first seen and ended at {[str(each) for each in times]}"
+            yield f"attempt {attempt.id} began, was first seen and ended at {[str(time) for time in times]}"
 
 
 def events_complete(facts: Facts, _: Expected) -> Iterator[str]:

@@ -43,7 +43,7 @@ class LeftoverWatch:
     since: dict[str, float] = field(default_factory=dict)
 
     def look(self, stack: WatchedStack, facts: Facts, moment: float | None = None) -> list[Violation]:
-        """What has been left behind for too long, by a moment (seconds since 1970; default: now)."""
+        """Leftovers that are too old at a moment (seconds since 1970; default: now)."""
         moment = time.time() if moment is None else moment
         now = dict(_orphans(stack, facts, moment))
         self.since = {key: self.since.get(key, moment) for key in now}
@@ -55,8 +55,8 @@ def _orphans(stack: WatchedStack, facts: Facts, moment: float) -> list[tuple[str
     known = {os.getpid(), *(each.pid for each in family)}
     note_desktop_supervisors(stack)
     findings = [
-        (f"stranger {each.pid}", f"{each}, which is nobody's child")
-        for each in processes.strangers(stack.folder, stack.desktop_supervisors, known, moment)
+        (f"stranger {stranger.pid}", f"{stranger}, which is nobody's child")
+        for stranger in processes.strangers(stack.folder, stack.desktop_supervisors, known, moment)
     ]
     findings += _desktops(stack, facts, processes.desktops(family), moment)
     return [*findings, *_of_dead_workers(stack, family), *stack.orphans(facts).items()]
@@ -139,7 +139,8 @@ def after_the_end(stack: ChaosStack) -> list[str]:
     moment = time.time()
     known = {os.getpid()}
     findings = [
-        f"process {each}" for each in processes.strangers(stack.folder, stack.desktop_supervisors, known, moment)
+        f"process {stranger}"
+        for stranger in processes.strangers(stack.folder, stack.desktop_supervisors, known, moment)
     ]
     findings += [
         f"mount {line}" for line in Path("/proc/self/mounts").read_text().splitlines() if str(stack.folder) in line

@@ -156,7 +156,7 @@ def expected_scores(stack: ChaosStack, load: EpisodeLoad) -> Expected:
     if load.program is not None:
         load.program.one()
     scores: dict[tuple[str, str], float] = {}
-    for row in _ended(stack):
+    for row in _ended_runs(stack):
         if row["score"] is None or (row["agent"] in {load.work.best, AGENT} and row["score"] < 1):
             what = f"{row['agent']} at {row['task']}: {row['outcome']} {row['score']} {row['failure_message']}"
             raise RuntimeError(f"without any fault, {what}")
@@ -164,7 +164,7 @@ def expected_scores(stack: ChaosStack, load: EpisodeLoad) -> Expected:
     return scores
 
 
-def _ended(stack: ChaosStack) -> Sequence[Mapping[str, Any]]:
+def _ended_runs(stack: ChaosStack) -> Sequence[Mapping[str, Any]]:
     query = """SELECT a.name AS agent, t.domain || '/' || t.name AS task, e.outcome, e.score, e.failure_message,
             extract(epoch FROM e.ended_at - e.started_at) AS seconds
         FROM episode e JOIN run r ON r.id = e.run_id

@@ -25,12 +25,14 @@ def named(facts: Facts, marks: Sequence[PodMark]) -> list[Violation]:
     """
     return [
         Violation(
-            "named", SENTENCE, f"attempt {each.id} in pod {mark.pod}: {each.failure_class} {each.failure_message}"
+            "named",
+            SENTENCE,
+            f"attempt {attempt.id} in pod {mark.pod}: {attempt.failure_class} {attempt.failure_message}",
         )
         for mark in marks
         if mark.alone
-        for each in facts.attempts
-        if _was_hit(each, mark) and each.failure_class and not _says(each, mark)
+        for attempt in facts.attempts
+        if _was_hit(attempt, mark) and attempt.failure_class and not _says(attempt, mark)
     ]
 
 
@@ -56,12 +58,14 @@ def begun_on_closed(facts: Facts, closed: Sequence[ClosedNode]) -> list[Violatio
     """
     return [
         Violation(
-            "closed", CLOSED, f"attempt {each.id} on {each.node} at {each.started_at}, closed at {shut.since:.0f}"
+            "closed",
+            CLOSED,
+            f"attempt {attempt.id} on {attempt.node} at {attempt.started_at}, closed at {shut.since:.0f}",
         )
         for shut in closed
         if shut.alone
-        for each in facts.attempts
-        if each.node == shut.node and shut.since + NOTICED < each.started_at.timestamp() < shut.until
+        for attempt in facts.attempts
+        if attempt.node == shut.node and shut.since + NOTICED < attempt.started_at.timestamp() < shut.until
     ]
 
 
@@ -73,7 +77,11 @@ def unasked(facts: Facts, cancelled: Collection[str]) -> list[Violation]:
         cancelled: runs that a user cancelled.
     """
     return [
-        Violation("none given up", UNASKED, f"episode {each.id} ({each.task}) of run {each.run_id} is {each.state}")
-        for each in facts.episodes
-        if each.state == "handed_in" or (each.state == "cancelled" and str(each.run_id) not in cancelled)
+        Violation(
+            "none given up",
+            UNASKED,
+            f"episode {episode.id} ({episode.task}) of run {episode.run_id} is {episode.state}",
+        )
+        for episode in facts.episodes
+        if episode.state == "handed_in" or (episode.state == "cancelled" and str(episode.run_id) not in cancelled)
     ]

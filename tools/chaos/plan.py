@@ -1,4 +1,4 @@
-"""Which faults come when: drawn from a seed, the same for the same seed, number and kinds."""
+"""Plan of faults, drawn from a seed: the same for the same seed, number and kinds."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

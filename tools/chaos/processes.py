@@ -62,10 +62,10 @@ def is_desktop(process: ProcessInfo) -> bool:
 def desktops(processes: list[ProcessInfo]) -> dict[str, float]:
     """The desktops among these, by desktop supervisor and name, with the seconds since each was made."""
     ages: dict[str, float] = {}
-    for each in processes:
-        if is_desktop(each):
-            name = each.words[0].removeprefix(f"{TITLE}:")
-            ages[name] = max(each.age, ages.get(name, 0.0))
+    for process in processes:
+        if is_desktop(process):
+            name = process.words[0].removeprefix(f"{TITLE}:")
+            ages[name] = max(process.age, ages.get(name, 0.0))
     return ages
 
 

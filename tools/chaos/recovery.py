@@ -70,12 +70,12 @@ def _uptake(
         episode_id=lost.episode_id,
         seconds=(began - moment).total_seconds() if began is not None else None,
         other=bool(following) and following[0].worker_id != lost.worker_id,
-        free=_slot_free(facts, lost, limit if began is None else min(began, limit)),
+        free=_was_slot_free(facts, lost, limit if began is None else min(began, limit)),
         alone=alone,
     )
 
 
-def _slot_free(facts: Facts, lost: AttemptFact, until: datetime) -> bool:
+def _was_slot_free(facts: Facts, lost: AttemptFact, until: datetime) -> bool:
     """Whether a slot on another node was free from the loss until the uptake or the limit.
 
     A slot that is free only briefly may go to another episode, which does not delay this one. A lease alone takes no

@@ -65,8 +65,8 @@ class CampaignOutcome:
 
     @property
     def command(self) -> str:
-        """What begins it."""
-        every = [each.name for each in KINDS.values() if each.flavour in {"", self.flavour}]
+        """The command that starts it."""
+        every = [kind.name for kind in KINDS.values() if kind.flavour in {"", self.flavour}]
         words = ["--cluster"] * (self.flavour == "cluster")
         words += [f"--kinds '{','.join(self.kinds)}'"] * (list(self.kinds) != every)
         return f"make chaos SEED={self.seed} FAULTS={self.faults}" + (f' ARGS="{" ".join(words)}"' if words else "")
@@ -74,7 +74,9 @@ class CampaignOutcome:
     @property
     def slow(self) -> list[Uptake]:
         """Episodes taken up too late."""
-        return [each for each in self.uptakes if each.counts and each.seconds is not None and each.seconds > LIMIT]
+        return [
+            uptake for uptake in self.uptakes if uptake.counts and uptake.seconds is not None and uptake.seconds > LIMIT
+        ]
 
     @property
     def passed(self) -> bool:
@@ -85,7 +87,7 @@ class CampaignOutcome:
     def blind(self) -> bool:
         """Whether a long campaign lost workers without measuring any uptake, and so has no result."""
         lost = sum(self.injected.get(name, 0) for name in TAKE_WORKERS)
-        return lost >= MANY_LOST and not any(each.counts for each in self.uptakes)
+        return lost >= MANY_LOST and not any(uptake.counts for uptake in self.uptakes)
 
 
 def totals(outcome: CampaignOutcome) -> Mapping[str, int]:
@@ -143,8 +145,8 @@ def _row(outcome: CampaignOutcome, name: str) -> str:
 
 
 def _uptake_lines(outcome: CampaignOutcome) -> list[str]:
-    counted = [each.seconds for each in outcome.uptakes if each.counts and each.seconds is not None]
-    others = [each for each in outcome.uptakes if not each.counts]
+    counted = [uptake.seconds for uptake in outcome.uptakes if uptake.counts and uptake.seconds is not None]
+    others = [uptake for uptake in outcome.uptakes if not uptake.counts]
     if not counted:
         failed = " That is too little for so many lost workers: the campaign failed." if outcome.blind else ""
         return [f"No worker was taken away alone while a slot was free elsewhere.{failed}"]
@@ -172,7 +174,7 @@ def write(outcome: CampaignOutcome) -> None:
 
 def about() -> str:
     """Every kind of fault with its sentence, as docs/internals/chaos.md has them."""
-    return "\n".join(f"| {each.name} | {each.about} |" for each in KINDS.values())
+    return "\n".join(f"| {kind.name} | {kind.about} |" for kind in KINDS.values())
 
 
 def load_now() -> float:

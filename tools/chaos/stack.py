@@ -157,12 +157,12 @@ class ChaosStack:
         for name in WORKERS:
             settings = self._settings(name, port)
             env = {**children.environment(settings, outer), **self._worker_environment(name)}
-            specs.append(self._named(name, children.worker(settings, env, {})))
+            specs.append(self._named_spec(name, children.worker(settings, env, {})))
         self.specs = {spec.name: replace(spec, hold_fds=(folder_fd,)) for spec in specs}
         for name in self.specs:
             self.supervisor.add(ChildService(name=name, start=partial(self._spawn, name), stage=1))
 
-    def _named(self, name: str, spec: ChildSpec) -> ChildSpec:
+    def _named_spec(self, name: str, spec: ChildSpec) -> ChildSpec:
         argv = spec.argv
         if self.own_names:
             argv = ("/usr/bin/unshare", "--uts", "sh", "-c", f'hostname {name} && exec "$@"', "sh", *argv)

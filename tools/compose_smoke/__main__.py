@@ -87,7 +87,7 @@ class SmokeStack:
             episodes = client.get(f"/api/v1/runs/{run_id}/episodes").raise_for_status().json()["items"]
         return {
             "status": run["status"],
-            "scores": sorted((each["task"], each.get("score")) for each in episodes),
+            "scores": sorted((episode["task"], episode.get("score")) for episode in episodes),
             "artifacts": int(self.compose("exec", "-T", "worker", "python", "-c", COUNT)),
         }
 

@@ -48,7 +48,7 @@ class RollReport:
 
     @property
     def faults(self) -> list[str]:
-        """What must not be."""
+        """Violations of what a rolling restart promises."""
         counts = {
             "requests failed": len(self.tally.failed),
             "episodes lost": self.lost,
@@ -93,10 +93,10 @@ def roll(  # noqa: PLR0913 - how much work, and who hears of it
         for number in range(rounds):
             for api in site.apis:
                 say(f"round {number + 1}: an API process")
-                api_seconds.append(_timed(lambda api=api: site.restart_api(api)))  # type: ignore[misc] # its default
+                api_seconds.append(_seconds_of(lambda api=api: site.restart_api(api)))  # type: ignore[misc] # its default
             for worker in list(site.workers):
                 say(f"round {number + 1}: a worker")
-                worker_seconds.append(_timed(lambda worker=worker: site.restart_worker(worker)))  # type: ignore[misc]
+                worker_seconds.append(_seconds_of(lambda worker=worker: site.restart_worker(worker)))  # type: ignore[misc]
         say("the run's end")
         finished(world, run.id, 60.0 + 30.0 * repeats)
         newest = world.do(lambda session: session.scalar(select(func.max(Event.seq)).where(Event.run_id == run.id)))
@@ -104,7 +104,7 @@ def roll(  # noqa: PLR0913 - how much work, and who hears of it
     return _report(site, run.id, load.tally, tuple(api_seconds), tuple(worker_seconds))
 
 
-def _timed(work: Callable[[], object]) -> float:
+def _seconds_of(work: Callable[[], object]) -> float:
     start = time.monotonic()
     work()
     return time.monotonic() - start

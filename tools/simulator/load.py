@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 
 from backend.services import events
+from backend.services.periodic_thread import PeriodicThread
 from backend.services.scheduling import maintenance
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, world
@@ -19,7 +20,6 @@ from tools.simulator.installations import ProjectShare
 from tools.simulator.journal import Journal, SlotUse
 from tools.simulator.timelines import RealTime
 from tools.simulator.workers import AttemptOutcome, SimulatedWorker, SimulationContext
-from worker.base.periodic_thread import PeriodicThread
 from worker.scheduling.maintenance_loop import SCHEDULE_SECONDS
 
 NODES, SLOTS, PROCESSES, THREADS = 50, 20, 2, 4
@@ -98,14 +98,14 @@ def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, ba
             chores = _chores(new_world, len(workers), setting.poll)
             ready.wait(PATIENCE)
             timeline.begin()
-            for each in chores:
-                each.start()
+            for chore in chores:
+                chore.start()
             for worker in workers:
                 worker.start()
             slots = len(workers) * SLOTS
             timeline.run(lambda: seconds is None and len(journal.open) >= slots, lasts)
-            for each in chores:
-                each.stop(PATIENCE)
+            for chore in chores:
+                chore.stop(PATIENCE)
             over.wait(lasts + PATIENCE)
         except BaseException:
             ready.abort()

@@ -84,9 +84,9 @@ def _fate(claim: Claim, lengths: dict[str, Length]) -> AttemptOutcome:
 
 
 def _play(lengths: Sequence[Length], end: float, typical: Sequence[Length]) -> Play:
-    seconds, slots = [each.total for each in lengths], NODES * SLOTS
+    seconds, slots = [length.total for length in lengths], NODES * SLOTS
     bound = lower_bound(seconds, slots)
     by_typical = longest_first(seconds, slots, [each.total for each in typical])
     others = [policy(seconds, slots) for policy in (static_slices, first_come)]
     spans = [end, *others, by_typical, longest_first(seconds, slots)]
-    return Play(bound, *(each / bound for each in spans))
+    return Play(bound, *(span / bound for span in spans))

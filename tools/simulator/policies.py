@@ -1,4 +1,4 @@
-"""How others share out a benchmark's tasks, computed from their seconds alone: no overhead of any scheduler."""
+"""Other schedulers' policies for a benchmark's tasks, computed from durations alone, without overhead."""
 
 import heapq
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def first_come(seconds: Sequence[float], slots: int) -> float:
 
 
 def longest_first(seconds: Sequence[float], slots: int, expected: Sequence[float] = ()) -> float:
-    """The same with the longest task first: by what is expected of each, else as if every length were known (LPT).
+    """Makespan with the longest task first: by what is expected of each, else as if every length were known (LPT).
 
     Source: R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17 (1969): at most 4/3 of
     the best where the lengths are known.

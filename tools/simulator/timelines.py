@@ -13,7 +13,7 @@ Act = Callable[[], None]
 
 
 class Timeline(Protocol):
-    """Where acts wait for their time."""
+    """Queue of acts, ordered by their time."""
 
     def now(self) -> float:
         """Seconds since it began."""

@@ -155,7 +155,7 @@ class SimulatedWorker:
                 act()
             except LeaseLost as error:
                 self.errors.append(error)
-                self._ended(claim)
+                self._end_claim(claim)
 
         self._with.timeline.later(seconds, go_on)
 
@@ -168,12 +168,12 @@ class SimulatedWorker:
         due = fate.length.play * (step + 1) / (fate.steps + 1)
         pause = max(0.0, due - (self._with.timeline.now() - began))
         if step < fate.steps:
-            self._after(pause, claim, lambda: self._stepped(claim, fate, began, step))
+            self._after(pause, claim, lambda: self._next_step(claim, fate, began, step))
             return
         end = self._lost if fate.loss is not None else self._evaluating
         self._after(pause, claim, lambda: end(claim, fate))
 
-    def _stepped(self, claim: Claim, fate: AttemptOutcome, began: float, step: int) -> None:
+    def _next_step(self, claim: Claim, fate: AttemptOutcome, began: float, step: int) -> None:
         # A unique picture, as on a real screen: steps sharing one picture would all wait for its row.
         picture = f"{claim.attempt_id} {step}".encode()
         self._insist(partial(self._with.world.step, claim, step, picture=picture))
@@ -192,9 +192,9 @@ class SimulatedWorker:
     def _evaluating(self, claim: Claim, fate: AttemptOutcome) -> None:
         spent = {"agent": fate.length.play}
         self._write(attempts.enter_evaluating, claim.fence, EndedBy.DONE, spent)
-        self._after(fate.length.evaluate, claim, lambda: self._scored(claim, fate))
+        self._after(fate.length.evaluate, claim, lambda: self._finish_claim(claim, fate))
 
-    def _scored(self, claim: Claim, fate: AttemptOutcome) -> None:
+    def _finish_claim(self, claim: Claim, fate: AttemptOutcome) -> None:
         verdict, spent = evaluation(fate.score), {"evaluation": fate.length.evaluate}
         self._write(attempts.finish_scored, claim.fence, verdict, [], spent)
         self._next(claim)
@@ -210,7 +210,7 @@ class SimulatedWorker:
         self._write(claims.release_lease, claim.lease_id, "no more work")
         self._give_back(claim, free_at)
 
-    def _ended(self, claim: Claim) -> None:
+    def _end_claim(self, claim: Claim) -> None:
         """The lease was revoked: the slot is no longer ours."""
         now = self._with.timeline.now()
         self._with.journal.finished(claim.attempt_id, now, is_lost=True)

@@ -53,7 +53,7 @@ def main() -> int:
     commits = {source: _commit(path) for source, path in (("osworld", options.osworld), ("agent-s", options.agent_s))}
     if not options.only:
         write_page(ROOT / "docs" / "reports" / "public-agents.md", outcomes, packages, commits)
-    return 0 if all(one.score == 1.0 for one in outcomes) else 1
+    return 0 if all(outcome.score == 1.0 for outcome in outcomes) else 1
 
 
 def _commit(checkout: Path) -> str:
@@ -83,7 +83,7 @@ class TestBed:
     def run(self, only: str) -> list[TrialOutcome]:
         """All trials whose agent's name matches `only`."""
         self._stack.import_starter()
-        self._import_osworld(task for task in {one.task for one in trials([])} if task != STARTER)
+        self._import_osworld(task for task in {trial.task for trial in trials([])} if task != STARTER)
         self._stack.start_worker()
         self._api = ApiServers(self._stack.environment)
         client = Client(f"http://127.0.0.1:{self._api.port}", "")
@@ -91,7 +91,7 @@ class TestBed:
         finished(self._stack.world, run.id, SECONDS)
         (episode,) = client.items(f"/runs/{run.id}/episodes")
         recorded = [action for action in _actions(client, episode["id"]) if action["type"] != "WAIT"]
-        outcomes = [self._try(client, one) for one in trials(recorded) if re.search(only, one.agent)]
+        outcomes = [self._try(client, trial) for trial in trials(recorded) if re.search(only, trial.agent)]
         client.close()
         return outcomes
 

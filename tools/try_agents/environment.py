@@ -37,7 +37,11 @@ get_encoding = encoding_for_model
 def versions(python: Path, names: tuple[str, ...]) -> dict[str, str]:
     """Versions of installed packages."""
     site = next((python.parents[1] / "lib").glob("python3.*/site-packages"))
-    return {one.name: one.version for one in distributions(path=[str(site)]) if one.name in names}
+    return {
+        distribution.name: distribution.version
+        for distribution in distributions(path=[str(site)])
+        if distribution.name in names
+    }
 
 
 def write_path(folder: Path, deskarena: Path) -> str:

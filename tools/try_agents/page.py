@@ -38,7 +38,8 @@ test_guest_calls.py` makes these calls on every provider.
 | `sudo -S`, password `password` | CoAct, OS-Symphony, VLAA, Seed | image `full`; else a line that says why not | - |
 | `pip install` | VLAA, Agent-S | yes, into `~/.local`, where the task's network allows | yes |
 | `/home/user`, `~/Desktop`, `C:\\Users\\Docker` | prompts of all | yes | yes |
-| UTF-8, fonts for Chinese, Japanese, Korean, Arabic | UI-TARS (prompts in Chinese) | yes (`C.UTF-8`) | not tested |
+| `en_US.UTF-8` | dates, numbers and sorting in tasks | yes; `C.UTF-8` where it is not generated | yes |
+| Liberation, DejaVu, emoji; Chinese, Japanese, Korean, Arabic | UI-TARS (prompts in Chinese) | yes | not tested |
 | `env.controller.run_bash_script`, `run_python_script` | Agent-S3, CoAct, OS-Symphony, VLAA | yes | Python only |
 | `env.setup_controller._upload_file_setup`, `_launch_setup` | AutoGLM | yes | files only |
 
@@ -72,7 +73,7 @@ def write_page(
         commits: of the checkouts.
     """
     of = {"osworld": f"commit {commits['osworld']}", "agent-s": f"commit {commits['agent-s']}"}
-    rows = [_row(one, of, packages) for one in outcomes]
+    rows = [_row(outcome, of, packages) for outcome in outcomes]
     table = (
         "| agent | version | task | lines changed | needs | recorded steps | score |\n|---|---|---|---|---|---|---|\n"
     )

@@ -57,9 +57,9 @@ def main() -> int:
             run = stack.world.submit("oracle", "starter", tasks=TASKS)
             finished(stack.world, run.id, SECONDS)
             rewards = drive(python, folder, client, str(run.id))
-            scores = {each["task"]: each["score"] for each in _episodes(client, _newest_run(client))}
+            scores = {episode["task"]: episode["score"] for episode in _episodes(client, _newest_run(client))}
             osworld = play(python, folder, client, "osworld.py", "osworld.json")
-            leases = [(each["task"], each["outcome"]) for each in _episodes(client, _newest_run(client))]
+            leases = [(episode["task"], episode["outcome"]) for episode in _episodes(client, _newest_run(client))]
         finally:
             if api is not None:
                 api.stop()
@@ -72,7 +72,7 @@ def main() -> int:
 
 def drive(python: Path, folder: Path, client: Client, run_id: str) -> dict[str, float]:
     """Plays the actions of a run's episodes by the harness; its rewards by task."""
-    actions = {each["task"]: _tool_calls(client, each["id"]) for each in _episodes(client, run_id)}
+    actions = {episode["task"]: _tool_calls(client, episode["id"]) for episode in _episodes(client, run_id)}
     (folder / "actions.json").write_text(json.dumps(actions))
     (folder / "path").mkdir()
     (folder / "path" / "deskarena").symlink_to(ROOT / "deskarena")

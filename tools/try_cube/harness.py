@@ -25,7 +25,7 @@ class ReplayConfig(AgentConfig):
     def make(self, action_set: list[ActionSchema] | None = None, **kwargs: Any) -> "Replay":
         """An agent for the task `task_id`. Raises ValueError if the desktop lacks one of its actions."""
         actions = self.actions[kwargs["task_id"]]
-        missing = {each.name for each in actions} - {each.name for each in action_set or ()}
+        missing = {action.name for action in actions} - {each.name for each in action_set or ()}
         if missing:
             raise ValueError(f"there are no actions {sorted(missing)}")
         return Replay(self, actions)
@@ -57,7 +57,9 @@ def main(folder: Path) -> None:
         max_retries=0,
     )
     result = run_sequentially(experiment)
-    rewards = {each.metadata["task_id"]: each.reward_info["reward"] for each in result.trajectories.values()}
+    rewards = {
+        trajectory.metadata["task_id"]: trajectory.reward_info["reward"] for trajectory in result.trajectories.values()
+    }
     (folder / "rewards.json").write_text(json.dumps(rewards))
 
 

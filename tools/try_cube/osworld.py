@@ -50,7 +50,9 @@ def main(folder: Path) -> None:
         max_retries=0,
     )
     result = run_sequentially(experiment)
-    rewards = {each.metadata["task_id"]: each.reward_info["reward"] for each in result.trajectories.values()}
+    rewards = {
+        trajectory.metadata["task_id"]: trajectory.reward_info["reward"] for trajectory in result.trajectories.values()
+    }
     (folder / "osworld.json").write_text(json.dumps(rewards))
 
 

@@ -22,7 +22,7 @@ def listened_on(number: int, net: Path = Path("/proc/net")) -> bool:
     tables = [(net / name).read_text() for name in ("tcp", "tcp6") if (net / name).exists()]
     # Columns of proc_net_tcp: a number, local address, remote address, state. The first line names them.
     columns = [line.split() for table in tables for line in table.splitlines()[1:]]
-    return any(each[1].endswith(f":{number:04X}") and each[3] == LISTENING for each in columns)
+    return any(column[1].endswith(f":{number:04X}") and column[3] == LISTENING for column in columns)
 
 
 def state(stat: Path) -> str:

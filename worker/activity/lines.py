@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Self, TextIO
 
 from backend.domain.formats.foreign_text import VisibleStream
+from backend.services.periodic_thread import PeriodicThread
 from worker.activity.screen import ScreenSample
 from worker.activity.tracker import Activity, Tracker
-from worker.base.periodic_thread import PeriodicThread
 
 EVERY_SECONDS = 10.0
 _LOOK_SECONDS = 0.5

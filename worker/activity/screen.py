@@ -81,9 +81,9 @@ class ScreenWatch:
         """Samples the screen; None if there is no picture."""
         with self._lock:
             picture = decoded_png(self._take())
-            return None if picture is None else self._judged(picture)
+            return None if picture is None else self._judge_picture(picture)
 
-    def _judged(self, picture: "Image") -> ScreenSample:
+    def _judge_picture(self, picture: "Image") -> ScreenSample:
         before, self._picture = self._picture, picture
         first, changed = before is None, before is None or _differ(before, picture)
         if changed:

@@ -294,7 +294,7 @@ class RunningContainer:
         code, output = self._process.returncode, self._output.decode(errors="replace").strip()
         if why := not_the_programs(code, self._state):
             raise ClusterLost(
-                f"the container ended, but not because of its program: {why} (exit code {code}): {output}",
+                f"the container ended, but not by its program: {why} (exit code {code}): {output}",
                 code="container_killed",
             )
         if code == KILLED:

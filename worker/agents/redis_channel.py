@@ -158,12 +158,14 @@ def _head(observation: Observation) -> dict[str, Any]:
         "media_type": picture.media_type if picture else "",
         "width": picture.width if picture else 0,
         "height": picture.height if picture else 0,
-        "windows": [one.model_dump(mode="json") for one in observation.windows]
+        "windows": [window.model_dump(mode="json") for window in observation.windows]
         if observation.windows is not None
         else None,
         "clipboard": observation.clipboard,
         "terminal": observation.terminal,
-        "marks": [one.model_dump(mode="json") for one in observation.marks] if observation.marks is not None else None,
+        "marks": [mark.model_dump(mode="json") for mark in observation.marks]
+        if observation.marks is not None
+        else None,
         "view": observation.view.model_dump(mode="json") if observation.view is not None else None,
         "has_tree": observation.a11y_tree is not None,
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.domain.errors import AgentFailed
 from backend.domain.loop.agent_loop import AgentTimeout
+from backend.telemetry.logs import in_this_context
 
 LOOK_SECONDS = 0.2
 
@@ -38,7 +39,7 @@ class AgentThread:
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._hangs = False
         # A daemon thread: a hanging agent must not keep the worker from exiting.
-        Thread(target=self._work, name="agent", daemon=True).start()
+        Thread(target=in_this_context(self._work), name="agent", daemon=True).start()
 
     def __call__(self, call: Callable[[], Any], seconds: float) -> Any:
         """Runs `call` in the agent's thread; returns or raises what it does.

@@ -1,4 +1,4 @@
-"""What the error of an attempt means: whose failure it is, and how it is recorded."""
+"""Classifies the error of an attempt: who is responsible, and how it is recorded."""
 
 import logging
 
@@ -31,7 +31,7 @@ def desktop_end(error: Exception, opened: OpenDesktop | None) -> DesktopEnd | No
     Returns:
         None if the error says nothing about the desktop.
     """
-    if opened is None or _revoked(opened, error):
+    if opened is None or _revocation(opened, error):
         return None
     if isinstance(error, GuestLost | GuestRefused):
         end = opened.ending()
@@ -44,13 +44,13 @@ def desktop_end(error: Exception, opened: OpenDesktop | None) -> DesktopEnd | No
 
 
 def whose(end: DesktopEnd | None, *, acted: bool) -> Blame:
-    """Whose failure it is; the machine's if the desktop has nothing to do with it."""
+    """Who is responsible; the machine if the desktop has nothing to do with it."""
     return Blame.MACHINE if end is None else blame(end, acted=acted)
 
 
 def as_lost(cause: Exception, opened: OpenDesktop | None, end: DesktopEnd | None) -> MachineLost:
     """The error as an infrastructure failure with its class."""
-    if opened is not None and (why := _revoked(opened, cause)):
+    if opened is not None and (why := _revocation(opened, cause)):
         return ClusterLost(why, code="desktop_revoked")
     if isinstance(cause, GuestLost) and end is not None and end.cause in OF_THE_HOST:
         return ClusterLost(cause.message, code="desktop_host_failed", hint=cause.hint)
@@ -84,6 +84,6 @@ def last_picture(opened: OpenDesktop, index: int) -> StepRecord | None:
     )
 
 
-def _revoked(opened: OpenDesktop, error: Exception) -> str:
+def _revocation(opened: OpenDesktop, error: Exception) -> str:
     """Why a cluster took the lost machine away; empty if it did not."""
     return opened.taken_away() if isinstance(error, GuestLost) and isinstance(opened, RevocableDesktop) else ""

@@ -61,7 +61,7 @@ class CheckpointWatcher:
         """
         self._context.since = self._since[part.name]
         facts = list(self._requested.get(part.name, ()))
-        evidence = [self._gathered(part, call, step, facts) for call in part.calls]
+        evidence = [self._gather(part, call, step, facts) for call in part.calls]
         for _ in range(MOST_ROUNDS):
             self._evidence[part.name] = evidence
             try:
@@ -79,7 +79,7 @@ class CheckpointWatcher:
             code="too_many_checks",
         )
 
-    def _gathered(self, part: Part, call: MetricCall, step: int, facts: Sequence[Fact]) -> CallEvidence:
+    def _gather(self, part: Part, call: MetricCall, step: int, facts: Sequence[Fact]) -> CallEvidence:
         evidence = self._with_part_name(part, partial(gather, self._context, self._task, with_facts(call, facts)))
         check_gathered([evidence])
         return evidence.model_copy(update={"step": step})

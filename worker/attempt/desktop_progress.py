@@ -9,10 +9,10 @@ from typing import Self
 from uuid import UUID
 
 from backend.domain.errors import DeskarenaError
+from backend.services.periodic_thread import PeriodicThread
 from worker.activity import Activity, ScreenSample, Tracker, decoded_png
 from worker.attempt.attempt_dependencies import AttemptLog
 from worker.attempt.live_stream import RENEW_SECONDS, Viewers
-from worker.base.periodic_thread import PeriodicThread
 
 LOG_SECONDS = 30.0
 _FIRST_NUMBER = -(10**6)

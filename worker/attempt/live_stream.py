@@ -19,6 +19,7 @@ from websockets.sync.client import ClientConnection, connect, unix_connect
 
 from backend.domain.errors import DeskarenaError
 from backend.domain.model.trajectory import Frame
+from backend.telemetry.logs import in_this_context
 
 LOOK_SECONDS = 0.5
 RENEW_SECONDS = 2.0
@@ -99,7 +100,7 @@ class LiveStreamThread:
         self._picture = _Picture()
         self._answered_at = 0.0
         self._closed = Event()
-        self._thread = Thread(target=self._run, name="live", daemon=True)
+        self._thread = Thread(target=in_this_context(self._run), name="live", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -133,7 +134,7 @@ class LiveStreamThread:
             self._send()
 
     def _wish(self) -> "_Wish | None":
-        """What viewers want now; None without one."""
+        """The picture that viewers want now; None without a viewer."""
         width = self._viewers.watched_width(self._attempt_id)
         if not width:
             return None

@@ -22,6 +22,8 @@ from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import EvaluationBasis, EvidenceRow, Fence, StepRow
 from backend.services.attempts.evidence import spec_of
+from backend.telemetry import tracing
+from backend.telemetry.logs import in_this_context
 from worker.base.database import Database
 from worker.base.lease import HeldLease
 
@@ -46,7 +48,7 @@ class AttemptRecorder:
         self._writing: list[Future[None]] = []
 
     def step(self, record: StepRecord) -> None:
-        self._writing.append(self._writer.submit(self._write, record))
+        self._writing.append(self._writer.submit(in_this_context(self._write), record))
 
     def flush(self) -> None:
         """Waits for all steps. Raises ClusterLost if there is no room for a picture."""
@@ -116,6 +118,7 @@ class AttemptRecorder:
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         """Stores the verdict with its evidence. Raises ClusterLost if there is no room for the evidence."""
+        tracing.annotate({"deskarena.outcome": "scored", "deskarena.score": evaluation.score})
         rows, judged = self._rows(task, evidence), EvaluationBasis(spec_of(task, evidence))
         self._database.insist(
             lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds, judged=judged),
@@ -126,6 +129,7 @@ class AttemptRecorder:
         self, task: Task, failure: AttemptFailure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         """Stores evidence without a verdict. Raises ClusterLost if there is no room for it."""
+        self._trace_failure(failure)
         rows, judged = self._rows(task, evidence), EvaluationBasis(spec_of(task, evidence))
         self._database.insist(
             lambda session: attempts.finish_unjudged(session, self._fence, failure, rows, seconds, judged=judged),
@@ -146,6 +150,7 @@ class AttemptRecorder:
 
     def lost(self, failure: AttemptFailure, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """Records an infrastructure failure; also the last write of an attempt that had to stop."""
+        self._trace_failure(failure)
         self._let_finish()
         self._database.insist(
             lambda session: attempts.finish_lost(session, self._fence, failure, seconds, after_action=after_action),
@@ -155,10 +160,16 @@ class AttemptRecorder:
 
     def was_cancelled(self, seconds: Mapping[str, float]) -> None:
         """The run was cancelled and the attempt has stopped."""
+        tracing.annotate({"deskarena.outcome": "cancelled"})
         self._let_finish()
         self._database.insist(
             lambda session: attempts.finish_cancelled(session, self._fence, seconds), self._hold, last_words=True
         )
+
+    @staticmethod
+    def _trace_failure(failure: AttemptFailure) -> None:
+        tracing.annotate({"deskarena.outcome": "lost", "deskarena.failure_class": failure.failure_class.value})
+        tracing.fail_current(failure.code)
 
     def _let_finish(self) -> None:
         """Waits for a pending step before the end; its failure no longer matters."""

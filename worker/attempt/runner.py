@@ -31,6 +31,8 @@ from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from backend.domain.registry import PluginKind
 from backend.domain.setup import run_steps
 from backend.services.scheduling.claims import Claim
+from backend.telemetry import tracing
+from backend.telemetry.metrics import RESET_SECONDS
 from worker.attempt.agent_thread import AgentThread, MonotonicClock
 from worker.attempt.attempt_dependencies import AttemptDeps, AttemptLog, LiveStream
 from worker.attempt.attempt_failure import NOT_GATHERED, as_lost, desktop_end, failure_of, last_picture, whose
@@ -158,6 +160,9 @@ class _Attempt:
             # Screen first: nothing uses egress yet, and its preparation takes an emulated machine time.
             frame = opened.desktop.frame()
             opened.let_out(self._tools.way_out(self._task, self._claim.assets), self._tools.asset)
+            path = str(opened.details.get("path", "new"))
+            tracing.annotate({"deskarena.reset.path": path})
+        RESET_SECONDS.labels(self._claim.provider, path).observe(self._phases.seconds()["reset"])
         with self._phases.timed("health"):
             self._check_health(opened, frame)
         return opened
@@ -213,10 +218,12 @@ class _Attempt:
         self._watch = CheckpointWatcher(context, self._looks.look)
         return self._watch
 
+    @tracing.span("invoke_agent", {"gen_ai.operation.name": "invoke_agent"})
     def _loop(self, opened: OpenDesktop, watch: CheckpointWatcher | None) -> EndedBy:
         claim, config = self._claim, self._claim.config
         plugin = registry.lookup(PluginKind.AGENT, config.agent)
         rules = Rules.of(config, self._task)
+        tracing.annotate({"gen_ai.agent.name": config.agent})
         models = self._tools.models(claim, self._hold)
         line = self._line = self._tools.line(claim, self._hold)
         context = AgentContext(

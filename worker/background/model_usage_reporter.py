@@ -4,8 +4,8 @@ import logging
 
 from backend.domain.errors import DeskarenaError
 from backend.services.capacity import model_usage
+from backend.services.periodic_thread import PeriodicThread
 from worker.base.database import Database
-from worker.base.periodic_thread import PeriodicThread
 from worker.models.usage_meter import UsageMeter
 
 EVERY = 5.0

@@ -133,7 +133,7 @@ class OfflineEvaluator(RequestQueueWorker):
                 agent.reset(self._context(job, plugin, models))
             for step in job.steps[:-1]:
                 observation = self._observation(job, space, step)
-                recorded = self._recorded(job, plugin, step, observation)
+                recorded = self._recorded_decision(job, plugin, step, observation)
                 space.acted(recorded.actions)
                 if isinstance(agent, FollowsRecords):
                     with _of_agent():
@@ -173,12 +173,12 @@ class OfflineEvaluator(RequestQueueWorker):
         )
 
     @staticmethod
-    def _recorded(
+    def _recorded_decision(
         job: OfflineJob, plugin: type[Agent], step: DemonstrationStepRecord, observation: Observation
     ) -> Decision:
         """The recorded step as the agent's own: its verbatim reply if it was written in the same action space."""
         space = job.config.action_space or plugin.action_space
-        actions = tuple(one.action for one in Reference.model_validate(step.reference).actions)
+        actions = tuple(action.action for action in Reference.model_validate(step.reference).actions)
         sight = CoordinateFrame(
             screen=ScreenSize(width=step.width, height=step.height),
             view=observation.view,

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Attempt
 from backend.db.repositories.attempts.reevaluations import hold_long
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.evaluate import CallEvidence
@@ -17,6 +18,7 @@ from backend.services.attempts import reevaluation, reevaluation_failures
 from backend.services.attempts.evaluations import EvidenceRow
 from backend.services.attempts.evidence import DesklessContext, EvidenceSide, NeedsDesktop
 from backend.services.attempts.reevaluation import ReevaluationJob
+from backend.telemetry import tracing
 from worker.attempt.task_context import SingleJudgement, no_judge
 from worker.attempt.vlm_judge import AttemptJudge
 from worker.background.request_worker import RequestQueueWorker
@@ -52,7 +54,7 @@ class Rescorer(RequestQueueWorker):
         self._models = models
 
     @property
-    def _functions(self) -> bool:
+    def _can_run_functions(self) -> bool:
         """Whether Python evaluation functions can run here. A failed sandbox is tested again."""
         try:
             return self._judge.sandbox.has_view
@@ -60,14 +62,17 @@ class Rescorer(RequestQueueWorker):
             return False
 
     def _work(self, session: Session, ids: list[UUID]) -> bool:
-        job = reevaluation.claim_request(session, ids.append, functions=self._functions)
+        job = reevaluation.claim_request(session, ids.append, functions=self._can_run_functions)
         if job is None:
             return False
         if job.problem:
             raise EvaluatorFailed(f"the evidence is incomplete: {job.problem}", code="evidence_missing")
         phases = Phases()
-        with phases.timed("evaluation"):
-            evaluation, rows = self._judged(job, self._line(session, phases))
+        attempt = session.get_one(Attempt, job.rescore.attempt_id)
+        facts = {"deskarena.episode.id": str(attempt.episode_id), "deskarena.attempt.id": str(attempt.id)}
+        links = [attempt.trace_parent] if attempt.trace_parent else []
+        with tracing.span("reevaluation", facts, links=links), phases.timed("evaluation"):
+            evaluation, rows = self._judge_job(job, self._line(session, phases))
         reevaluation.finish(session, job, evaluation, rows, phases.seconds()["evaluation"])
         return True
 
@@ -92,7 +97,7 @@ class Rescorer(RequestQueueWorker):
         reevaluation_failures.put_off(session, request_id, message)
         return True
 
-    def _judged(self, job: ReevaluationJob, pause: Callable[[float], None]) -> tuple[Evaluation, list[EvidenceRow]]:
+    def _judge_job(self, job: ReevaluationJob, pause: Callable[[float], None]) -> tuple[Evaluation, list[EvidenceRow]]:
         if job.ruled is not None or job.plan is None:
             return job.ruled or _no_plan(), []
         rows: list[EvidenceRow] = []

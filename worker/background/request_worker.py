@@ -7,8 +7,9 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.domain.errors import DeskarenaError, ModelApiFailed, Unavailable
+from backend.services.capacity.maintenance_mode import is_on
+from backend.services.periodic_thread import PeriodicThread
 from worker.base.database import Database
-from worker.base.periodic_thread import PeriodicThread
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,9 @@ class RequestQueueWorker(PeriodicThread, ABC):
             raise ModelApiFailed("the worker stopped before the model responded", code="model_request_abandoned")
 
     def one(self) -> bool:
-        """Processes the next request in one transaction that locks its row. False if there was none.
+        """Processes the next request in one transaction that locks its row.
+
+        False if there was none, and during maintenance.
 
         A request that raises is marked as failed: otherwise it would be repeated, and paid for, endlessly. One whose
         files are unavailable is postponed.
@@ -46,7 +49,7 @@ class RequestQueueWorker(PeriodicThread, ABC):
         """
         ids: list[UUID] = []
         try:
-            return self._database.once(lambda session: self._work(session, ids))
+            return self._database.once(lambda session: not is_on(session) and self._work(session, ids))
         except Exception as error:
             if not ids:
                 raise

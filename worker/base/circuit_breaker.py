@@ -42,7 +42,7 @@ class CircuitBreaker:
         """Opens it after a failed request that may succeed later."""
         with self._lock:
             if not self._why:
-                logger.warning("nothing is begun until %s does what it is asked: %s", self._name, why)
+                logger.warning("no new work starts until %s recovers: %s", self._name, why)
                 self._pause, self._ask_at = FIRST_PAUSE, self._now() + FIRST_PAUSE
             self._why = why
 
@@ -58,6 +58,6 @@ class CircuitBreaker:
                 self._ask_at = self._now() + self._pause
             return
         except self._no as error:
-            logger.info("%s answers again, and says no: %s", self._name, error)
+            logger.info("%s answers again, but refuses: %s", self._name, error)
         with self._lock:
             self._why = ""

@@ -66,7 +66,7 @@ def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and
     deadline = monotonic() + limits.patience
     size = (frame.width, frame.height)
     while problems := findings(_ask_health(desktop, screen, size), limits):
-        if monotonic() >= deadline or any(each.ailment not in PASSING for each in problems):
+        if monotonic() >= deadline or any(problem.ailment not in PASSING for problem in problems):
             raise _unwell(problems)
         pause(LOOK_AGAIN_SECONDS)
 

@@ -2,7 +2,13 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+
+from backend.telemetry import tracing
+from backend.telemetry.metrics import PHASE_SECONDS
+
+TRACED = frozenset({"reset", "health", "setup", "evaluation"})
+"""Phases that are spans; others are many and short."""
 
 
 class Phases:
@@ -17,7 +23,8 @@ class Phases:
         """Adds the duration of the block, also on errors; a nested block counts for its own phase only."""
         before, beside, self._within = time.monotonic(), self._within, 0.0
         try:
-            yield
+            with tracing.span(phase) if phase in TRACED else nullcontext():
+                yield
         finally:
             spent = time.monotonic() - before
             self.add({phase: spent - self._within})
@@ -26,6 +33,7 @@ class Phases:
     def add(self, seconds: Mapping[str, float]) -> None:
         """Adds seconds that were measured elsewhere."""
         for phase, value in seconds.items():
+            PHASE_SECONDS.labels(phase).inc(max(0.0, value))
             self._seconds[phase] = self._seconds.get(phase, 0.0) + value
 
     def seconds(self) -> dict[str, float]:

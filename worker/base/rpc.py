@@ -133,7 +133,7 @@ class RpcConnection:
                     if "event" in message:
                         self._manners.news(message)
                     else:
-                        self._answered(message)
+                        self._handle_answer(message)
         except OSError:
             pass
         except Exception as error:  # noqa: BLE001 - a message may lack anything, and what comes then may be any error.
@@ -142,7 +142,7 @@ class RpcConnection:
             # An invalid message ends the connection.
             self._end()
 
-    def _answered(self, answer: Message) -> None:
+    def _handle_answer(self, answer: Message) -> None:
         with self._lock:
             waiting = self._pending.get(answer["id"])
             expected = waiting is not None and waiting.set_running_or_notify_cancel()

@@ -1,4 +1,4 @@
-"""What the clients of supervisors share: processes that start things for the worker and end them when it dies.
+"""Base of the supervisors' clients. Supervisors start things for the worker and end them when it dies.
 
 Standard library only. Thread-safe.
 """

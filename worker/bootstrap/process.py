@@ -2,6 +2,7 @@
 
 import sys
 from functools import cached_property
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Protocol
 
 from backend.config import get_settings
@@ -9,12 +10,15 @@ from backend.db.compatibility import old_schema
 from backend.db.session import make_engine, session_factory
 from backend.domain.machines.slots import MOST
 from backend.domain.ports.storage import ArtifactStore
+from backend.rotating_secrets import current
 from backend.services.artifacts.stores import open_store
+from backend.telemetry import tracing
 from worker.background.drafter import Drafter
 from worker.background.model_usage_reporter import ModelUsageReporter
 from worker.background.offline_evaluator import OfflineEvaluator, RecordedPerception
 from worker.background.reevaluator import Rescorer
 from worker.base.database import Database
+from worker.bootstrap.metrics_server import MetricsServer
 from worker.evaluation.code_cache import compiled_folder
 from worker.evaluation.evaluator import Evaluator
 from worker.evaluation.sandbox import here
@@ -42,7 +46,7 @@ class WorkerThread(Protocol):
 
 
 class WorkerProcess:
-    """What a worker process has one of, created on first use. Celery's signals and tasks share `PROCESS`."""
+    """The singletons of a worker process, created on first use. Celery's signals and tasks share `PROCESS`."""
 
     def __init__(self) -> None:
         self._threads: list[WorkerThread] = []
@@ -58,7 +62,12 @@ class WorkerProcess:
         # re-evaluation with its judge, and drafts. A worker that froze while it locked a run is given up after
         # `lease_seconds`, so nobody waits longer.
         idle = settings.lease_seconds / 2
-        engine = make_engine(settings.database_url.get_secret_value(), pool_size=slots + 7, idle_seconds=idle)
+        engine = make_engine(
+            settings.database_url.get_secret_value(),
+            pool_size=slots + 7,
+            idle_seconds=idle,
+            current_url=current(settings, "database_url"),
+        )
         return Database(session_factory(engine))
 
     @cached_property
@@ -83,6 +92,9 @@ class WorkerProcess:
             return
         from worker.bootstrap.assembly import assemble
 
+        tracing.begin("deskarena-worker", version("deskarena"))
+        if settings.worker_metrics_port:
+            self._start(MetricsServer(settings))
         pool = ModelPool.of(settings)
         context = assemble(settings, self.database, self.store, self.judge, pool)
         dispatcher, models = Dispatcher(context), pool.models
@@ -153,6 +165,7 @@ class WorkerProcess:
         """Stops the threads gracefully, the last one first. Safe to call twice."""
         while self._threads:
             self._threads.pop().stop()
+        tracing.end()
 
 
 PROCESS = WorkerProcess()

@@ -61,7 +61,7 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     }
     pool = ThreadPoolExecutor(max_workers=len(single) + 1)
     desktop = pool.submit(try_local_desktop, local, programs)
-    coming = {name: pool.submit(guarded, trial) for name, trial in single.items()}
+    coming = {name: pool.submit(guard, trial) for name, trial in single.items()}
     every: list[Future[Any]] = [desktop, *coming.values()]
     wait(every, seconds)
     late = TrialFinding(BROKEN, f"it did not finish within {seconds:g} s")
@@ -73,7 +73,7 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     return findings
 
 
-def guarded(trial: Callable[[], TrialFinding]) -> TrialFinding:
+def guard(trial: Callable[[], TrialFinding]) -> TrialFinding:
     """An exception in one test does not affect the others."""
     try:
         return trial()
@@ -85,7 +85,7 @@ def try_local_desktop(local: LocalProvider, programs: Programs) -> Findings:
     """Creates a desktop, and uses it, its home, its limits, its accessibility tree and the programs in it."""
     try:
         trial = local.trial(programs)
-    except Exception as error:  # noqa: BLE001 - as `guarded`.
+    except Exception as error:  # noqa: BLE001 - as `guard`.
         words = error.text if isinstance(error, MachineLost) else f"{type(error).__name__}: {error}"
         return _no_desktop(TrialFinding(BROKEN, words), programs)
     details = trial.details

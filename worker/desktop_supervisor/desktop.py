@@ -299,7 +299,7 @@ class SupervisedDesktop:
         }
 
     def facts(self) -> dict[str, Any]:
-        """What the worker needs to know about a ready desktop, as JSON."""
+        """Facts about a ready desktop for the worker, as JSON."""
         return {
             "desktop": self.name,
             "socket": str(self.socket_path),

@@ -1,5 +1,6 @@
 """The desktop supervisor: serves the worker's requests, starts and ends desktops, and exits with the worker."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -23,6 +24,9 @@ from worker.local.uids import UserNumbers
 _FLOOD_PAUSE = 0.05
 """Seconds between two reads of a running desktop's pipe: a desktop that floods it blocks itself, not the supervisor."""
 _END_SECONDS = 8.0
+_SWEEP_SECONDS = 5.0
+"""How often to look for what dead supervisors left: a process that one was just starting may hold its lock longer than
+the supervisor lives."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,7 @@ class DesktopSupervisor:
         about = {**folder, "swept": self._swept, "limits": self._limits()}
         self._tell({"event": "started", **about})
         self._measure()
+        self._loop.later(_SWEEP_SECONDS, self._sweep)
         try:
             while self._running:
                 self._loop.turn(60.0)
@@ -116,6 +121,11 @@ class DesktopSupervisor:
 
     def _measure(self) -> None:
         self._loop.later(watchdog.measure_all(list(self._desktops.values())), self._measure)
+
+    def _sweep(self) -> None:
+        with contextlib.suppress(OSError):  # What does not end at once is looked for again.
+            folders.sweep(folders.base_folder(), timeout=0.0)
+        self._loop.later(_SWEEP_SECONDS, self._sweep)
 
     def _end(self) -> None:
         """Ends all desktops, waits for them and removes everything that belongs to us."""
@@ -176,7 +186,7 @@ class DesktopSupervisor:
             "user": "own number" if os.getuid() == 0 else "user namespace",
         }
 
-    def _unlimited(self) -> list[str]:
+    def _missing_limits(self) -> list[str]:
         """Why control groups do not limit a resource here, by resource."""
         return [f"no control group limits {name}: {why}" for name, why in sorted(self._groups.why_not.items())]
 
@@ -257,7 +267,7 @@ class DesktopSupervisor:
 
     def _ready(self, desktop: SupervisedDesktop) -> None:
         facts = desktop.facts() | {"ok": True, "limits": self._limits()}
-        facts["notes"] = [*desktop.notes, *self._unlimited()]
+        facts["notes"] = [*desktop.notes, *self._missing_limits()]
         for message in self._waiting.pop(desktop.name, []):
             self._tell({"id": message["id"], **facts})
 
@@ -312,4 +322,4 @@ def _flavours(folder: Path | None, guest: Path) -> dict[str, DesktopKind]:
     flavours = [linux()]
     if folder is not None and not wine.why_not(folder):
         flavours.append(wine.flavour(folder, guest))
-    return {each.name: each for each in flavours}
+    return {flavour.name: flavour for flavour in flavours}

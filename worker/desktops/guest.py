@@ -10,6 +10,7 @@ from backend.domain.machines.health import DesktopHealth
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType, Frame, GuestCall, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
+from backend.telemetry import tracing
 from worker.desktops import replies
 from worker.desktops.events import input_event
 from worker.desktops.guest_calls import script_result, transfer
@@ -116,8 +117,12 @@ class GuestDesktop:
         return replies.text(self._wire.ask("GET", "/clipboard", seconds=_QUICK).mapping(), "text")
 
     def perform(self, action: Action) -> Mapping[str, Any]:
+        with tracing.span("action", {"deskarena.action.type": action.type.value}):
+            return self._perform(action)
+
+    def _perform(self, action: Action) -> Mapping[str, Any]:
         if action.type is ActionType.PYTHON:
-            return script_result(self.run_python(action.text))
+            return script_result(self._run_agents_python(action.text))
         if action.type is ActionType.SCRIPT:
             return script_result(self._run_script(action.text, action.guest or GuestCall()))
         if action.type in GUEST_CALLS:
@@ -136,6 +141,11 @@ class GuestDesktop:
         return replies.exec_result(self._post("/execute", payload, timeout + _MARGIN).mapping())
 
     def run_python(self, code: str, *, timeout: float = 30.0) -> ExecResult:
+        payload = {"code": code, "timeout": timeout, "isolated": True}
+        return replies.exec_result(self._post("/run_python", payload, timeout + _MARGIN).mapping(), "return_code")
+
+    def _run_agents_python(self, code: str, timeout: float = 30.0) -> ExecResult:
+        """With the modules of the desktop's user, which `run_python` must not see."""
         payload = {"code": code, "timeout": timeout}
         return replies.exec_result(self._post("/run_python", payload, timeout + _MARGIN).mapping(), "return_code")
 
@@ -181,7 +191,7 @@ class GuestDesktop:
 
     def _run_script(self, script: str, call: GuestCall) -> ExecResult:
         if call.language == "python":
-            return self.run_python(script, timeout=call.timeout)
+            return self._run_agents_python(script, call.timeout)
         payload = {"script": script, "timeout": call.timeout, "working_dir": call.path or None}
         return replies.exec_result(self._post("/run_bash_script", payload, call.timeout + _MARGIN).mapping())
 

@@ -39,10 +39,10 @@ with open(path, "wb") as file:
 
 def script_result(done: ExecResult) -> dict[str, Any]:
     """`{returncode, output, error}`, each stream cut to `MOST_OUTPUT` characters with a note."""
-    return {"returncode": done.returncode, "output": _bounded(done.output), "error": _bounded(done.error)}
+    return {"returncode": done.returncode, "output": _limit(done.output), "error": _limit(done.error)}
 
 
-def _bounded(text: str) -> str:
+def _limit(text: str) -> str:
     return text if len(text) <= MOST_OUTPUT else text[: MOST_OUTPUT - len(_CUT)] + _CUT
 
 

@@ -41,9 +41,10 @@ def exec_result(value: Mapping[str, Any], returncode: str = "returncode") -> Exe
     Raises:
         GuestLost: The reply has another form.
     """
-    cut = _CUT if value.get("truncated") is True else ""
+    truncated = value.get("truncated") is True
     try:
-        return ExecResult(returncode=value[returncode], output=f"{value['output']}{cut}", error=value["error"])
+        output = f"{value['output']}{_CUT if truncated else ''}"
+        return ExecResult(returncode=value[returncode], output=output, error=value["error"], truncated=truncated)
     except (KeyError, ValidationError) as error:
         raise _other_form("a command's result", error) from None
 

@@ -90,7 +90,7 @@ class DevToolsBrowser:
         }
         done = self._call(tab, "Runtime.evaluate", parameters, Deadline(timeout, "a page's answer"))
         if "exceptionDetails" in done:
-            raise GuestRefused(f"the expression threw: {_thrown(done['exceptionDetails'])}", kind="failed")
+            raise GuestRefused(f"the expression threw: {_exception_text(done['exceptionDetails'])}", kind="failed")
         result = done.get("result", {})
         return result.get("value") if isinstance(result, dict) else None
 
@@ -212,7 +212,7 @@ def _tab(entry: Mapping[str, Any]) -> Tab:
     return Tab(id=str(entry.get("id", "")), url=str(entry.get("url", "")), title=str(entry.get("title", "")))
 
 
-def _thrown(details: Any) -> str:
+def _exception_text(details: Any) -> str:
     exception = details.get("exception", {}) if isinstance(details, dict) else {}
     words = (exception.get("description") or exception.get("value")) if isinstance(exception, dict) else None
     return str(words or (details.get("text", "") if isinstance(details, dict) else ""))[:300]

@@ -111,7 +111,7 @@ class Session:
 
     def _say(self, message: Mapping[str, Any]) -> None:
         if self._protocol.state is not State.OPEN:
-            raise self._closed()
+            raise self._page_gone()
         self._protocol.send_text(json.dumps(message).encode())
         self._flush()
 
@@ -124,7 +124,7 @@ class Session:
         """The next complete message; control frames are handled on the way."""
         while not self._inbox:
             if self._protocol.state is not State.OPEN:
-                raise self._closed()
+                raise self._page_gone()
             self._protocol.receive_data(self._tunnel.receive(deadline))
             self._flush()
             for event in self._protocol.events_received():
@@ -148,7 +148,7 @@ class Session:
             raise GuestRefused("the browser's reply is not valid JSON", kind="failed") from None
         return message if isinstance(message, dict) else {}
 
-    def _closed(self) -> GuestRefused:
+    def _page_gone(self) -> GuestRefused:
         if isinstance(self._protocol.parser_exc, PayloadTooBig):
             return GuestRefused(f"the page's reply is larger than {MAX_MESSAGE} bytes", kind="too_large")
         return GuestRefused("the page is gone", kind="not_found")

@@ -82,7 +82,7 @@ class Tunnel:
         try:
             self._socket.send(data)
         except ConnectionClosed as error:
-            raise _ended(error) from None
+            raise _end_error(error) from None
 
     def receive(self, deadline: Deadline) -> bytes:
         """The next bytes.
@@ -96,7 +96,7 @@ class Tunnel:
         except TimeoutError:
             raise deadline.missed() from None
         except ConnectionClosed as error:
-            raise _ended(error) from None
+            raise _end_error(error) from None
         return data.encode() if isinstance(data, str) else data
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ class Tunnel:
         self._resources.close()
 
 
-def _ended(error: ConnectionClosed) -> GuestRefused | GuestLost:
+def _end_error(error: ConnectionClosed) -> GuestRefused | GuestLost:
     """The guest sends a close frame when the program has ended; a dead guest sends nothing."""
     if error.rcvd is None:
         return GuestLost("the desktop is gone: its tunnel broke", code="desktop_unreachable")

@@ -51,7 +51,7 @@ class CertificateAuthority:
         self._hosts = frozenset(hosts)
         self._contexts: dict[str, ssl.SSLContext] = {}
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _named("Deskarena desktop's stand-ins")
+        self._name = _common_name("Deskarena desktop's stand-ins")
         self._own = self._sign_itself()
         self.certificate = self._own.public_bytes(Encoding.PEM)
 
@@ -88,7 +88,7 @@ class CertificateAuthority:
         issuer = self._own.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
         known = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(issuer)
         usage = x509.KeyUsage(**(_NO_USAGE | {"digital_signature": True}))
-        builder = self._builder(_named("Deskarena stand-in"), key.public_key())
+        builder = self._builder(_common_name("Deskarena stand-in"), key.public_key())
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
         builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         builder = builder.add_extension(usage, critical=True).add_extension(known, critical=False)
@@ -104,7 +104,7 @@ class CertificateAuthority:
         return builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
 
 
-def _named(name: str) -> x509.Name:
+def _common_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 

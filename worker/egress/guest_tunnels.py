@@ -103,9 +103,9 @@ class GuestTunnels:
     def _open(self) -> None:
         line = asyncio.create_task(self._line())
         self._idle.add(line)
-        line.add_done_callback(self._ended)
+        line.add_done_callback(self._on_end)
 
-    def _ended(self, line: "asyncio.Task[None]") -> None:
+    def _on_end(self, line: "asyncio.Task[None]") -> None:
         self._idle.discard(line)
         self._busy.discard(line)
         self._changed.set()

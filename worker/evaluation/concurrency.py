@@ -9,7 +9,7 @@ from backend.domain.machines.slots import SERVICE_NEEDS
 LOOK_SECONDS = 0.1
 
 
-def at_once(memory: int, one: int) -> int:
+def max_parallel(memory: int, one: int) -> int:
     """Maximum number of parallel children; at least one.
 
     Args:

@@ -3,6 +3,7 @@
 import json
 import logging
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -18,7 +19,7 @@ from backend.domain.model.episode import RETRIES, EndedBy
 from backend.domain.model.score import Evaluation
 from backend.domain.model.task import Task
 from worker.evaluation.code_cache import compile_ahead
-from worker.evaluation.concurrency import FairSemaphore, at_once
+from worker.evaluation.concurrency import FairSemaphore, max_parallel
 from worker.evaluation.limits import ChildLimits
 from worker.evaluation.sandbox import TEMP_BYTES, Sandbox, SandboxPaths, candidates, here
 from worker.evaluation.sandboxed_process import FOLDERS, MAX_ANSWER, SandboxedProcess
@@ -49,6 +50,13 @@ class Child(SandboxedProcess):
             ) from error
         finally:
             self.end()
+        if self.process.returncode != 0 and self.how() == signal.Signals.SIGXCPU.name:
+            raise EvaluatorFailed(
+                f"the evaluator computed for {self._limits.cpu} s without a verdict: a rule, such as a regular "
+                "expression, or a file keeps it busy without end",
+                code="evaluation_endless",
+                hint="Look at the task's rules and the evidence; the same evidence takes as long again.",
+            )
         if self.process.returncode != 0:
             raise EvaluatorFailed(
                 f"the evaluator exited with {self.how()}: {self.last_words()}", code="evaluator_crashed"
@@ -57,13 +65,13 @@ class Child(SandboxedProcess):
         answer = self._answer.read(MAX_ANSWER + 1)
         if len(answer) > MAX_ANSWER:
             raise EvaluatorFailed("the evaluator's answer is too long", code="evaluator_crashed")
-        return self._parsed(answer)
+        return self._parse(answer)
 
     def tidy(self) -> None:
         self._answer.close()
         super().tidy()
 
-    def _parsed(self, answer: bytes) -> dict[str, Any]:
+    def _parse(self, answer: bytes) -> dict[str, Any]:
         try:
             parsed = json.loads(answer)
         except ValueError as error:
@@ -117,7 +125,7 @@ class Evaluator:
 
     def make_room(self, desktops: int) -> None:
         """Leaves that many bytes to desktops that run beside the children. Running children are not affected."""
-        self.turns.number = at_once(self._memory - desktops, self.limits.memory + TEMP_BYTES)
+        self.turns.number = max_parallel(self._memory - desktops, self.limits.memory + TEMP_BYTES)
 
     @property
     def sandbox(self) -> Sandbox:

@@ -38,19 +38,19 @@ def apply(limits: ChildLimits, uid: int | None) -> None:
     """Applies the limits to this process and, if it is root, changes to an unprivileged user. Irreversible.
 
     Args:
-        limits: set as hard and soft limits.
+        limits: set as hard and soft limits; of processor time the soft one ends the process by a signal of its own.
         uid: user to change to; None keeps the current one. The number of processes is limited only with a change: an
             ordinary user's own processes count towards the same limit.
     """
     os.umask(0o077)
     for name, value in (
-        (resource.RLIMIT_CPU, limits.cpu),
         (resource.RLIMIT_AS, limits.memory),
         (resource.RLIMIT_FSIZE, limits.file_size),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(name, (value, value))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu, limits.cpu + 1))
     if uid is not None:
         resource.setrlimit(resource.RLIMIT_NPROC, (limits.processes, limits.processes))
         os.setgroups([])

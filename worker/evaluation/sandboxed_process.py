@@ -87,7 +87,7 @@ class SandboxedProcess:
         self._folder.cleanup()
 
     def how(self) -> str:
-        """How it ended, as text. The sandbox reports a signal as an exit code above 128."""
+        """Description of its end. The sandbox reports a signal as an exit code above 128."""
         code = self.process.returncode
         number = -code if code < 0 else code - 128
         return signal.Signals(number).name if number in set(signal.Signals) else f"code {code}"

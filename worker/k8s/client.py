@@ -1,19 +1,22 @@
 """`Cluster` port on the official client: its configuration, connections and authentication, our plain dicts."""
 
 import json
+import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import BadStatusLine
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 from urllib.parse import quote
 
 import urllib3.exceptions
 from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import OpenApiException
-from kubernetes.config import ConfigException, load_incluster_config, load_kube_config
+from kubernetes.config import ConfigException
 
+from worker.k8s.api_credentials import credentials_of, read_configuration
 from worker.k8s.cluster import (
     PODS,
     ClusterError,
@@ -28,11 +31,11 @@ from worker.k8s.cluster import (
     WatchEvent,
 )
 
+logger = logging.getLogger(__name__)
 CONNECT_SECONDS, READ_SECONDS = 5.0, 20.0
 LATE_SECONDS = 10.0
 """Seconds after a watch's own end: a connection without data for so long is broken."""
 _PAGE = 500
-_CONNECTIONS = 32
 _PIECE = 2**16
 LONGEST_LINE = 16 * 2**20
 LONGEST_ANSWER = 256 * 2**20
@@ -40,7 +43,7 @@ LONGEST_ANSWER = 256 * 2**20
 MOST_PIECES = 1000
 """Maximum pages of a list: half a million objects."""
 _MOST_WORDS = 2000
-_SERVER_ERROR, _TOO_MANY = 500, 429
+_SERVER_ERROR, _TOO_MANY, _UNAUTHORIZED = 500, 429, 401
 _BY_CODE: Mapping[int, type[ClusterError]] = {
     404: ObjectNotFound,
     409: ObjectConflict,
@@ -60,6 +63,8 @@ def configured(kubeconfig: str) -> bool:
 def connect(kubeconfig: str, namespace: str) -> "Kubernetes":
     """A cluster from a kubeconfig file, else the one that this process runs in. Does not connect yet.
 
+    It is read again when the server no longer accepts its token or certificate.
+
     Args:
         kubeconfig: path; empty = in the cluster.
         namespace: empty = the process's own in the cluster, else `default`.
@@ -67,17 +72,9 @@ def connect(kubeconfig: str, namespace: str) -> "Kubernetes":
     Raises:
         ClusterUnavailable: There is no such configuration.
     """
-    configuration = Configuration()
-    try:
-        if kubeconfig:
-            load_kube_config(  # type: ignore[no-untyped-call]
-                kubeconfig, client_configuration=configuration, persist_config=False
-            )
-        else:
-            load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
-    except (ConfigException, OSError, ValueError) as error:
-        raise ClusterUnavailable(f"no cluster is configured: {error}", reason="not_configured") from error
-    return Kubernetes(configuration, namespace or _own_namespace())
+    return Kubernetes(
+        read_configuration(kubeconfig), namespace or _own_namespace(), lambda: read_configuration(kubeconfig)
+    )
 
 
 def _own_namespace() -> str:
@@ -90,13 +87,11 @@ def _own_namespace() -> str:
 class Kubernetes:
     """See `Cluster`."""
 
-    def __init__(self, configuration: Configuration, namespace: str) -> None:
-        """Does not connect yet."""
-        # No automatic retries: only the caller knows whether repeating is safe.
-        configuration.retries = False
-        configuration.connection_pool_maxsize = _CONNECTIONS
-        self._configuration, self._namespace = configuration, namespace
+    def __init__(self, configuration: Configuration, namespace: str, read_again: Callable[[], Configuration]) -> None:
+        """Does not connect yet. `read_again` gives the configuration as it is now; raises ClusterUnavailable."""
+        self._configuration, self._namespace, self._read_again = configuration, namespace, read_again
         self._client = ApiClient(configuration)
+        self._renewing = Lock()
 
     @property
     def namespace(self) -> str:
@@ -201,16 +196,34 @@ class Kubernetes:
         """A response whose body has not been read yet."""
         headers = {"Accept": "application/json", **({"Content-Type": content_type} if body is not None else {})}
         pairs = list((query or {}).items())
-        with _in_our_words():
-            request = self._client.param_serialize(
+
+        def call(client: ApiClient) -> Any:
+            request = client.param_serialize(
                 method, path, query_params=pairs, header_params=headers, body=body, auth_settings=["BearerToken"]
             )
-            answer = self._client.call_api(*request, _request_timeout=(CONNECT_SECONDS, read))
-            response: urllib3.BaseHTTPResponse = answer.response
+            return client.call_api(*request, _request_timeout=(CONNECT_SECONDS, read)).response
+
+        with _in_our_words():
+            client = self._client
+            response: urllib3.BaseHTTPResponse = call(client)
+            if response.status == _UNAUTHORIZED and self._renewed(client):  # It has done nothing: repeating is safe.
+                response.release_conn()
+                response = call(self._client)
             if response.status >= 400:  # noqa: PLR2004 - where HTTP's errors begin.
                 with response:
                     raise error_of(response.status, _whole(response))
         return response
+
+    def _renewed(self, refused: ApiClient) -> bool:
+        """Reads the configuration again; whether there are other credentials than the refused client's."""
+        with self._renewing:
+            if self._client is not refused:
+                return True  # Another thread has been here.
+            fresh = self._read_again()
+            if different := credentials_of(fresh) != credentials_of(self._configuration):
+                self._configuration, self._client = fresh, ApiClient(fresh)
+                logger.info("the API server refused the credentials; others were read")
+            return different
 
 
 class KubernetesWatch:
@@ -307,11 +320,11 @@ def _items(listing: Object) -> list[Object]:
     if not version or not kind.endswith("List"):
         raise _invalid(f"did not send a list, but {kind or 'an object without a kind'}")
     items = listing.get("items") or []
-    if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise _invalid(f"sent a {kind} with items that are not objects")
-    for each in items:
-        _metadata(each)
-    return [{"apiVersion": version, "kind": kind.removesuffix("List"), **each} for each in items]
+    for item in items:
+        _metadata(item)
+    return [{"apiVersion": version, "kind": kind.removesuffix("List"), **item} for item in items]
 
 
 def _metadata(obj: Object) -> Object:

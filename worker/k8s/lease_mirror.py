@@ -8,8 +8,8 @@ from uuid import UUID
 from backend.domain.errors import Unavailable
 from backend.domain.machines.slots import SlotRef
 from backend.services.capacity import nodes
+from backend.services.periodic_thread import PeriodicThread
 from worker.base.database import Database
-from worker.base.periodic_thread import PeriodicThread
 from worker.k8s import lease_objects
 from worker.k8s.cluster import LEASES, PODS, Cluster, ClusterError, Object, ObjectConflict, ObjectNotFound
 from worker.k8s.lease_objects import SlotHold, WrittenLease
@@ -75,15 +75,16 @@ class LeaseMirror(PeriodicThread):
         if who is None:
             return
         holds = {
-            each.name: each for each in self._database.once(lambda session: _slot_holds(nodes.held_by(session, who[0])))
+            holding.name: holding
+            for holding in self._database.once(lambda session: _slot_holds(nodes.held_by(session, who[0])))
         }
-        self._left &= {each.lease_id for each in holds.values()}
-        ours = {name: each for name, each in holds.items() if each.lease_id not in self._left}
-        for name, each in lease_objects.due(ours, self._written, time.monotonic(), MOST_WRITES):
-            if each is None:
+        self._left &= {hold.lease_id for hold in holds.values()}
+        ours = {name: holding for name, holding in holds.items() if holding.lease_id not in self._left}
+        for name, holding in lease_objects.due(ours, self._written, time.monotonic(), MOST_WRITES):
+            if holding is None:
                 self._remove(name)
             else:
-                self._write(each, who[1])
+                self._write(holding, who[1])
 
     def sweep(self) -> int:
         """Removes expired objects whose lease has ended, from all workers. Returns their number.
@@ -93,11 +94,11 @@ class LeaseMirror(PeriodicThread):
             Unavailable: The database is unavailable; nothing is removed then.
         """
         listed = self._cluster.list(LEASES, labels=lease_objects.selector(self._owner)).items
-        past = [each for each in listed if lease_objects.is_past(each, self._clock())]
-        fences = {lease_objects.fence_of(each) for each in past}
+        past = [holding for holding in listed if lease_objects.is_past(holding, self._clock())]
+        fences = {lease_objects.fence_of(holding) for holding in past}
         live = self._database.once(lambda session: nodes.live_fences(session, fences))
-        orphans = [each for each in past if lease_objects.fence_of(each) not in live][:MOST_WRITES]
-        return sum(self._delete(each) for each in orphans)
+        orphans = [holding for holding in past if lease_objects.fence_of(holding) not in live][:MOST_WRITES]
+        return sum(self._delete(orphan) for orphan in orphans)
 
     def _look_and_sweep(self) -> None:
         """A failure to mirror does not affect leases, nor prevent sweeping."""
@@ -209,12 +210,12 @@ class LeaseMirror(PeriodicThread):
 def _slot_holds(slots: list[nodes.LeasedNodeSlot]) -> list[SlotHold]:
     return [
         SlotHold(
-            lease_id=each.lease_id,
-            slot=SlotRef(each.index, each.node, str(each.slot_id), each.fence),
-            acquired_at=each.acquired_at.timestamp(),
-            run=str(each.run_id or ""),
-            episode=str(each.episode_id or ""),
-            attempt=str(each.attempt_id or ""),
+            lease_id=slot.lease_id,
+            slot=SlotRef(slot.index, slot.node, str(slot.slot_id), slot.fence),
+            acquired_at=slot.acquired_at.timestamp(),
+            run=str(slot.run_id or ""),
+            episode=str(slot.episode_id or ""),
+            attempt=str(slot.attempt_id or ""),
         )
-        for each in slots
+        for slot in slots
     ]

@@ -58,7 +58,7 @@ def slot_name(slot: SlotRef) -> str:
 
 
 def pod_name(plan: PodPlan, slot: SlotRef) -> str:
-    """The same for the same slot: a second pod for it cannot be created."""
+    """Name that depends on the slot alone, so that a second pod for it cannot be created."""
     key = json.dumps([plan.owner, slot.node, slot.index])
     return f"deskarena-vm-{hashlib.sha256(key.encode()).hexdigest()[:_HASH]}"
 
@@ -173,7 +173,7 @@ def secret(plan: PodPlan, pod_object: Object, name: str, token: str) -> Object:
 def secret_of(pod_object: Object) -> str:
     """Name of the Secret with a pod's token; empty if there is none."""
     volumes = pod_object.get("spec", {}).get("volumes") or []
-    return next((str(each["secret"]["secretName"]) for each in volumes if each.get("name") == TOKEN), "")
+    return next((str(volume["secret"]["secretName"]) for volume in volumes if volume.get("name") == TOKEN), "")
 
 
 def _spec(plan: PodPlan, room: PodResources, *, secret: str, node: str, fence: int, kvm: bool = True) -> Object:  # noqa: PLR0913
@@ -193,7 +193,7 @@ def _spec(plan: PodPlan, room: PodResources, *, secret: str, node: str, fence: i
         "containers": [_container(plan, room, fence, kvm=kvm)],
         "volumes": _volumes(plan, secret, node),
         **({"affinity": _on(node)} if node else {}),
-        **({"tolerations": [dict(each) for each in plan.tolerations]} if plan.tolerations else {}),
+        **({"tolerations": [dict(toleration) for toleration in plan.tolerations]} if plan.tolerations else {}),
         **({"imagePullSecrets": [{"name": name} for name in plan.pull_secrets]} if plan.pull_secrets else {}),
     }
 

@@ -131,13 +131,13 @@ def _label(node: Object) -> tuple[int | None, str]:
 
 def _state(node: Object, wants: NodeRequirements, given_up: bool) -> tuple[NodeState, str]:  # noqa: FBT001 - one of three facts
     taints = [each for each in (node.get("spec") or {}).get("taints") or [] if not tolerated(each, wants.tolerations)]
-    out = [each for each in taints if each.get("effect") == _OUT and each.get("key") not in _NOT_HEARD]
+    out = [taint for taint in taints if taint.get("effect") == _OUT and taint.get("key") not in _NOT_HEARD]
     if out:
         return NodeState.LOST, f"it evicts its pods: {_taint_text(out[0])}"
     ready, why = _ready(node)
     if not ready:
         return (NodeState.LOST if given_up else NodeState.UNREADY), why
-    hard = [each for each in taints if each.get("effect") == _HARD]
+    hard = [taint for taint in taints if taint.get("effect") == _HARD]
     if (node.get("metadata") or {}).get("deletionTimestamp"):
         return NodeState.DRAINING, _REMOVED
     # A cordoned node's taint may come after the field, or be missing for pods that tolerate it.
@@ -146,7 +146,7 @@ def _state(node: Object, wants: NodeRequirements, given_up: bool) -> tuple[NodeS
         return NodeState.DRAINING, _taint_text(others[0]) if others else _WORDS[_CORDONED]
     if hard:
         return NodeState.DRAINING, _taint_text(hard[0])
-    soft = [each for each in taints if each.get("effect") == _SOFT]
+    soft = [taint for taint in taints if taint.get("effect") == _SOFT]
     return NodeState.READY, _taint_text(soft[0]) if soft else ""
 
 
@@ -168,18 +168,18 @@ def leave(node: Object, tolerations: Sequence[Mapping[str, Any]]) -> str:
         *([{"key": _CORDONED, "effect": _HARD}] if spec.get("unschedulable") else []),
     ]
     against = [
-        each
-        for each in taints
-        if each.get("effect") in {_HARD, _OUT}
-        and each.get("key") not in _NOT_HEARD
-        and not tolerated(each, tolerations)
+        taint
+        for taint in taints
+        if taint.get("effect") in {_HARD, _OUT}
+        and taint.get("key") not in _NOT_HEARD
+        and not tolerated(taint, tolerations)
     ]
     return _taint_text(against[0]) if against else ""
 
 
 def tolerated(taint: Mapping[str, Any], tolerations: Sequence[Mapping[str, Any]]) -> bool:
     """Whether one of the tolerations covers the taint, by Kubernetes' rules; a temporary one does not count."""
-    return any(_covers(each, taint) for each in tolerations)
+    return any(_covers(toleration, taint) for toleration in tolerations)
 
 
 def _covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.services.capacity import nodes
+from backend.services.periodic_thread import PeriodicThread
 from worker.base.database import Database
-from worker.base.periodic_thread import PeriodicThread
 from worker.k8s.cluster import NODES, Cluster, Object
 from worker.k8s.node_rules import EVERY, UNREADY_GRACE, NodeRequirements, emulated_words, node_report
 from worker.k8s.reflector import Reflector
@@ -151,14 +151,14 @@ class NodeWatch:
         if self.reflector.trouble or wants is None:
             return None
         objects, slow = self.reflector.objects(), self._emulated()
-        self._silent = {name: self._silent.get(name, now) for name, each in objects.items() if not _ready(each)}
+        self._silent = {name: self._silent.get(name, now) for name, each in objects.items() if not _is_ready(each)}
         results = [
             node_report(
                 each, wants, silent=now - self._silent.get(name, now), grace=self._grace, emulated=slow.get(name, "")
             )
             for name, each in sorted(objects.items())
         ]
-        return [each for each in results if each is not None]
+        return [result for result in results if result is not None]
 
     def fresh(self) -> bool:
         """Whether the server has sent something recently; a broken connection is silent."""
@@ -168,9 +168,9 @@ class NodeWatch:
         self.woken.set()
 
 
-def _ready(node: Object) -> bool:
+def _is_ready(node: Object) -> bool:
     conditions: list[Mapping[str, str]] = (node.get("status") or {}).get("conditions") or []
-    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)
 
 
 def _as_gone(node: NodeReport) -> NodeReport:

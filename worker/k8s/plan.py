@@ -100,9 +100,11 @@ class PodPlan:
             owner=settings.k8s_instance_label,
             image=settings.k8s_pod_image,
             kvm=settings.k8s_kvm_resource,
-            images=_placed(volume(settings.k8s_image_volume, "images"), "images", settings.k8s_nodes),
-            templates=_placed(volume(settings.k8s_template_volume, "templates"), "templates", settings.k8s_nodes),
-            overlays=_sized(settings.k8s_scratch_size, "DESKARENA_K8S_SCRATCH_SIZE"),
+            images=_check_placement(volume(settings.k8s_image_volume, "images"), "images", settings.k8s_nodes),
+            templates=_check_placement(
+                volume(settings.k8s_template_volume, "templates"), "templates", settings.k8s_nodes
+            ),
+            overlays=_check_size(settings.k8s_scratch_size, "DESKARENA_K8S_SCRATCH_SIZE"),
             labels=settings.k8s_labels,
             tolerations=settings.k8s_tolerations,
             pull_secrets=settings.k8s_pull_secrets,
@@ -137,15 +139,15 @@ def volume(text: str, which: str) -> Volume:
             path=name,
         )
     if kind in {"claim", "clone"}:
-        _named(what, name)
+        _check_claim_name(what, name)
     if kind == "clone":
-        _sized(room, name)
+        _check_size(room, name)
     if kind in {"ephemeral", "empty", "memory"}:
-        _sized(what, name)
+        _check_size(what, name)
     return Volume(kind, what, storage, room)
 
 
-def _placed(claim: Volume, which: str, nodes: str) -> Volume:
+def _check_placement(claim: Volume, which: str, nodes: str) -> Volume:
     """Checks that slots determine a node if each node has its own claim. Raises Invalid."""
     if claim.by_node and not nodes:
         name = _SETTINGS[which]
@@ -154,7 +156,7 @@ def _placed(claim: Volume, which: str, nodes: str) -> Volume:
     return claim
 
 
-def _named(text: str, name: str) -> None:
+def _check_claim_name(text: str, name: str) -> None:
     tried = text.replace(NODE, "n")
     if not _CLAIM.fullmatch(tried) or len(tried) > _LONGEST:
         raise Invalid(
@@ -164,7 +166,7 @@ def _named(text: str, name: str) -> None:
         )
 
 
-def _sized(text: str, name: str) -> str:
+def _check_size(text: str, name: str) -> str:
     if not _SIZE.fullmatch(text):
         raise Invalid(f"{text!r} is not a valid size, such as 512Mi or 16Gi", code="invalid_setting", path=name)
     return text

@@ -75,12 +75,12 @@ class PodInventory:
 
     def desktops(self) -> Mapping[str, str]:
         """Slots with a pod, ready or starting, by label -> the kind of desktop that it was last used for."""
-        pods = [each for each in self.watch.pods() if not _ends(each)]
-        return {label_of(each): str(notes_of(each).get(DESKTOP) or "?") for each in pods}
+        pods = [pod for pod in self.watch.pods() if not _ends(pod)]
+        return {label_of(pod): str(notes_of(pod).get(DESKTOP) or "?") for pod in pods}
 
     def fences(self) -> Mapping[str, int]:
         """Fencing tokens under which pods are held, by their slot's label."""
-        return {label_of(each): number_of(notes_of(each).get(FENCE)) for each in self.watch.pods()}
+        return {label_of(pod): number_of(notes_of(pod).get(FENCE)) for pod in self.watch.pods()}
 
     def emulated(self) -> Mapping[str, str]:
         """Nodes on which a pod has its device but emulates its machines, by name -> why."""
@@ -99,7 +99,7 @@ class PodInventory:
 
 def emulated(pods: Iterable[Object]) -> dict[str, str]:
     """See `PodInventory.emulated`, of these pods."""
-    pairs = [(str((each.get("spec") or {}).get("nodeName") or ""), notes_of(each).get(EMULATED)) for each in pods]
+    pairs = [(str((pod.get("spec") or {}).get("nodeName") or ""), notes_of(pod).get(EMULATED)) for pod in pods]
     return {node: str(why) for node, why in pairs if node and why}
 
 
@@ -127,7 +127,7 @@ def label_of(pod: Object) -> str:
     return str((pod["metadata"].get("labels") or {}).get(SLOT) or pod["metadata"]["name"])
 
 
-def attempts_begun(pod: Object) -> int:
+def attempts_started(pod: Object) -> int:
     """Attempts that have started in a pod; not counting that of the last lease if it is not ready."""
     attempts = number_of(notes_of(pod).get(ATTEMPTS))
     return attempts if pod_status(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, attempts - 1)

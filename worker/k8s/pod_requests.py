@@ -13,11 +13,14 @@ from worker.k8s.quantities import amount
 
 def largest_need(plan: PodPlan | None, images: Iterable[MachineImage | None]) -> DesktopNeeds | None:
     """Requests of the largest machine's pod; None while plan or images are unknown."""
-    machines = [each for each in images if each is not None]
+    machines = [image for image in images if image is not None]
     if plan is None or not machines:
         return None
     return pod_need(
-        plan, PodResources(max(each.memory_mib for each in machines), max(need_of(each).cores for each in machines))
+        plan,
+        PodResources(
+            max(machine.memory_mib for machine in machines), max(need_of(machine).cores for machine in machines)
+        ),
     )
 
 

@@ -136,7 +136,7 @@ class PodStatus:
 
     @property
     def why(self) -> str:
-        """What is wrong, with the cluster's message; empty if nothing is."""
+        """The problem with the cluster's message; empty if there is none."""
         if self.cause is Cause.NONE:
             return ""
         return f"{self.cause.value}: {self.words}" if self.words else self.cause.value
@@ -169,10 +169,10 @@ def pod_status(pod: Object | None, events: Sequence[Object], *, uid: str, hitch:
 def _cause(pod: Object, status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause, str]:
     disrupted = _condition(status, "DisruptionTarget")
     if status.get("phase") in {"Failed", "Succeeded"}:
-        return _failed(status, disrupted)
+        return _failure(status, disrupted)
     if pod["metadata"].get("deletionTimestamp"):
         if disrupted.get("status") == "True":
-            return _disrupted(str(disrupted.get("reason")), str(disrupted.get("message") or ""), events)
+            return _disruption(str(disrupted.get("reason")), str(disrupted.get("message") or ""), events)
         gone = _missing_pod_status(events)
         return gone.cause, gone.words
     running, ready = status.get("phase") == "Running", _condition(status, "Ready")
@@ -202,9 +202,9 @@ def _waiting(status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause
         if reason in _CONFIGURATION:
             return Cause.CONFIGURATION, f"{reason}: {message}"
         if ended and ended.get("reason") == "OOMKilled":
-            return Cause.MEMORY, _ended(ended)
+            return Cause.MEMORY, _end_description(ended)
         if reason == "CrashLoopBackOff":
-            return Cause.CRASHES, "; ".join(filter(None, (message, _ended(ended) if ended else "")))
+            return Cause.CRASHES, "; ".join(filter(None, (message, _end_description(ended) if ended else "")))
     return Cause.NONE, ""
 
 
@@ -215,10 +215,10 @@ def _hitch(pod: Object, status: Mapping[str, Any], events: Sequence[Object], hea
     of an event means nothing: a kubelet retries after half a second, and stops reporting after 25 events.
     """
     passed = _last(events, _SET_UP)
-    hitches = [each for each in events if each.get("reason") in HITCHES and _is_later(each, passed)]
+    hitches = [event for event in events if event.get("reason") in HITCHES and _is_later(event, passed)]
     if not hitches or _condition(status, "PodReadyToStartContainers").get("status") == "True":
         return Cause.NONE, ""
-    words = [each for each in hitches if not str(each.get("message") or "").startswith(_SUMMARY)] or hitches
+    words = [hitch for hitch in hitches if not str(hitch.get("message") or "").startswith(_SUMMARY)] or hitches
     start = _moment(status.get("startTime") or hitches[0].get("firstTimestamp") or when(hitches[0]))
     lasts, newest = _moment(when(hitches[-1])) - start, words[-1]
     if f'secret "{manifests.secret_of(pod)}" not found' in str(newest.get("message")):
@@ -230,14 +230,14 @@ def _hitch(pod: Object, status: Mapping[str, Any], events: Sequence[Object], hea
     return HITCHES[newest["reason"]], _text(newest)
 
 
-def _failed(status: Mapping[str, Any], disrupted: Mapping[str, Any]) -> tuple[Cause, str]:
+def _failure(status: Mapping[str, Any], disrupted: Mapping[str, Any]) -> tuple[Cause, str]:
     reason, message = str(status.get("reason") or ""), str(status.get("message") or "")
     ended = [
         (container.get("state") or {}).get("terminated") or {} for container in status.get("containerStatuses") or []
     ]
     killed = [each for each in ended if each.get("reason") == "OOMKilled"]
     if killed:
-        return Cause.MEMORY, _ended(killed[0])
+        return Cause.MEMORY, _end_description(killed[0])
     if reason in _LOST or str(disrupted.get("reason")) in _LOST:
         return Cause.NODE_LOST, message or str(disrupted.get("message") or reason)
     if reason in _EVICTED:
@@ -246,10 +246,10 @@ def _failed(status: Mapping[str, Any], disrupted: Mapping[str, Any]) -> tuple[Ca
         return Cause.EVICTED, str(disrupted.get("message") or disrupted.get("reason") or "")
     if reason:
         return Cause.REFUSED, f"{reason}: {message}"
-    return Cause.ENDED, "; ".join(_ended(each) for each in ended if each)
+    return Cause.ENDED, "; ".join(_end_description(each) for each in ended if each)
 
 
-def _disrupted(reason: str, message: str, events: Sequence[Object]) -> tuple[Cause, str]:
+def _disruption(reason: str, message: str, events: Sequence[Object]) -> tuple[Cause, str]:
     if reason in _LOST or (reason == "DeletionByTaintManager" and _last(events, {"NodeNotReady"}) is not None):
         return Cause.NODE_LOST, message
     return Cause.EVICTED, message or reason
@@ -269,12 +269,12 @@ def _condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 
 
 def _last(events: Sequence[Object], reasons: Collection[str], *, containing: str = "") -> Object | None:
-    matches = [each for each in events if each.get("reason") in reasons and containing in str(each.get("message"))]
+    matches = [event for event in events if event.get("reason") in reasons and containing in str(event.get("message"))]
     return matches[-1] if matches else None
 
 
 def _newest_warning(events: Sequence[Object]) -> str:
-    warnings = [each for each in events if each.get("type") == "Warning"]
+    warnings = [event for event in events if event.get("type") == "Warning"]
     return _text(warnings[-1]) if warnings else ""
 
 
@@ -282,7 +282,7 @@ def _text(event: Object) -> str:
     return f"{event.get('reason')}: {event.get('message') or ''}".strip()
 
 
-def _ended(ended: Mapping[str, Any]) -> str:
+def _end_description(ended: Mapping[str, Any]) -> str:
     words = (
         str(ended.get("reason") or ""),
         f"exit code {ended.get('exitCode')}",

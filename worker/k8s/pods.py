@@ -23,7 +23,7 @@ from worker.k8s.cluster import (
 )
 from worker.k8s.manifests import ATTEMPTS, DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, PodResources
 from worker.k8s.plan import PodPlan
-from worker.k8s.pod_inventory import PodInventory, attempts_begun, notes_of, number_of
+from worker.k8s.pod_inventory import PodInventory, attempts_started, notes_of, number_of
 from worker.k8s.pod_status import PATIENT, Cause, PodStatus
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.reflector import WATCH_SECONDS
@@ -147,7 +147,7 @@ class Pods(PodInventory):
                 if is_new and pod is not None:
                     self._remove_quietly(name, pod["metadata"]["uid"])
                 raise
-            return self._waited(pod, slot, token, is_new=is_new)
+            return self._wait(pod, slot, token, is_new=is_new)
         raise PodUnavailable(f"the pod {name} keeps changing: another worker uses the slot, too", code="pod_changing")
 
     def create(self, slot: SlotRef, room: PodResources, *, kvm: bool = True) -> Object:
@@ -170,7 +170,7 @@ class Pods(PodInventory):
         return (
             notes.get(KEY) == manifests.spec_key(self.plan)
             and number_of(notes.get(MEMORY)) >= room.memory_mib
-            and attempts_begun(pod) < self.plan.attempts
+            and attempts_started(pod) < self.plan.attempts
             and not about.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
             and not status.leave
@@ -185,7 +185,7 @@ class Pods(PodInventory):
     def _adopt(self, pod: Object, slot: SlotRef, room: PodResources) -> Object:
         """Takes the pod: holders of earlier leases cannot take it any more. Raises ObjectConflict, ObjectNotFound."""
         deadline = manifests.moment(self._started_and_idle())
-        notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, attempts_begun(pod))}
+        notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, attempts_started(pod))}
         return self._note(pod, slot.fence, notes, labels={SLOT: manifests.slot_name(slot)})
 
     def _note(self, pod: Object, fence: int, notes: Mapping[str, str] | None = None, **more: Any) -> Object:
@@ -201,7 +201,7 @@ class Pods(PodInventory):
             FENCE: str(fence),
         }
 
-    def _waited(self, pod: Object, slot: SlotRef, token: str, *, is_new: bool) -> Pod:
+    def _wait(self, pod: Object, slot: SlotRef, token: str, *, is_new: bool) -> Pod:
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         try:
             status = self._wait_ready(name, uid)

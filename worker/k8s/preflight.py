@@ -75,7 +75,7 @@ def examine(settings: Settings) -> PreflightResult:
         return PreflightResult("broken", error.message, "set KUBECONFIG to a file that works with kubectl")
     try:
         wrong = next(_wrongs(settings, plan, cluster), None)
-        notes = f"{_emulated(plan, cluster)}{_unseen(settings, cluster)}"
+        notes = f"{_emulation_warning(plan, cluster)}{_unseen(settings, cluster)}"
         return wrong or PreflightResult("ok", (f"pods can be created {_where(cluster)} of {cluster.address}{notes}"))
     except ClusterError as error:
         return PreflightResult("broken", error.message, f"check the API server at {cluster.address}")
@@ -110,7 +110,7 @@ def _unseen(settings: Settings, cluster: Cluster) -> str:
     )
 
 
-def _emulated(plan: PodPlan, cluster: Cluster) -> str:
+def _emulation_warning(plan: PodPlan, cluster: Cluster) -> str:
     """Results of pods that tried to boot a machine with KVM: nothing else shows whether a node's device works."""
     if not plan.kvm:
         return "; DESKARENA_K8S_KVM_RESOURCE is empty: machines are emulated"

@@ -21,4 +21,6 @@ def ready_nodes(cluster: Cluster, plan: PodPlan) -> list[str]:
     wants = NodeRequirements(_ANY, device=plan.kvm, tolerations=plan.tolerations, selected=plan.nodes != EVERY)
     nodes = cluster.list(NODES, labels="" if plan.nodes == EVERY else plan.nodes).items
     results = [node_report(node, wants) for node in nodes]
-    return sorted(each.name for each in results if each is not None and each.state is NodeState.READY and each.slots)
+    return sorted(
+        result.name for result in results if result is not None and result.state is NodeState.READY and result.slots
+    )

@@ -146,7 +146,7 @@ class Reflector:
     def _list(self) -> str:
         asked_at = time.monotonic()
         listed = self._cluster.list(self._resource, labels=self._labels, fields=self._fields)
-        objects = {_name(each): each for each in listed.items}
+        objects = {_name(item): item for item in listed.items}
         before = self.objects()
         for name, each in objects.items():
             old = before.get(name)
@@ -158,7 +158,7 @@ class Reflector:
                 self._note("MODIFIED", each)
         for name in before.keys() - objects.keys():
             self._note("DELETED", before[name])
-        self._worked(asked_at, self._hasty)
+        self._note_success(asked_at, self._hasty)
         self._listed.set()
         return listed.version
 
@@ -189,12 +189,12 @@ class Reflector:
             self._hasty, self._heard_at = 0, time.monotonic()
 
     def _heard(self, change: WatchEvent, version: str) -> str:
-        self._worked(time.monotonic(), 0)
+        self._note_success(time.monotonic(), 0)
         if change.type != "BOOKMARK":
             self._note(change.type, change.object)
         return change.version or version
 
-    def _worked(self, heard_at: float, failures: int) -> None:
+    def _note_success(self, heard_at: float, failures: int) -> None:
         with self._lock:
             if self._trouble:
                 self._troubled += time.monotonic() - self._troubled_at

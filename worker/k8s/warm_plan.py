@@ -60,16 +60,16 @@ def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> W
         waiting: episodes that could start now, by kind of desktop.
         ahead: maximum idle pods kept ready per node; 0 = only use existing ones.
     """
-    every = sorted(slots, key=lambda each: each.slot)
-    idle = [each for each in every if each.kind and not each.leased]
-    remove = [each.slot for each in idle if not each.usable]
-    candidates = [each for each in idle if each.usable]
+    every = sorted(slots, key=lambda warm_slot: warm_slot.slot)
+    idle = [warm_slot for warm_slot in every if warm_slot.kind and not warm_slot.leased]
+    remove = [warm_slot.slot for warm_slot in idle if not warm_slot.usable]
+    candidates = [warm_slot for warm_slot in idle if warm_slot.usable]
     demand = Counter({kind: number for kind, number in waiting.items() if number > 0})
-    fitting = [each for each in candidates if _served(demand, each.kind)]
-    served = {each.slot for each in fitting}
-    spare = [each for each in candidates if each.slot not in served]
-    empty = [each for each in every if each.usable and not each.kind and not each.leased]
-    return _filled(every, fitting, spare, empty, demand, ahead, remove)
+    fitting = [candidate for candidate in candidates if _served(demand, candidate.kind)]
+    served = {warm_slot.slot for warm_slot in fitting}
+    spare = [candidate for candidate in candidates if candidate.slot not in served]
+    empty = [warm_slot for warm_slot in every if warm_slot.usable and not warm_slot.kind and not warm_slot.leased]
+    return _fill_plan(every, fitting, spare, empty, demand, ahead, remove)
 
 
 def _served(demand: Counter[str], kind: str) -> bool:
@@ -80,7 +80,7 @@ def _served(demand: Counter[str], kind: str) -> bool:
     return True
 
 
-def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
+def _fill_plan(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
     every: Sequence[WarmSlot],
     fitting: Sequence[WarmSlot],
     spare: Sequence[WarmSlot],
@@ -89,10 +89,10 @@ def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
     ahead: int,
     remove: list[SlotRef],
 ) -> WarmPlan:
-    nodes = sorted({each.slot.node for each in every if each.usable})
-    idle = Counter(each.slot.node for each in fitting)
-    spares = {name: [each.slot for each in spare if each.slot.node == name] for name in nodes}
-    places = {name: [each.slot for each in empty if each.slot.node == name] for name in nodes}
+    nodes = sorted({warm_slot.slot.node for warm_slot in every if warm_slot.usable})
+    idle = Counter(warm_slot.slot.node for warm_slot in fitting)
+    spares = {name: [warm_slot.slot for warm_slot in spare if warm_slot.slot.node == name] for name in nodes}
+    places = {name: [warm_slot.slot for warm_slot in empty if warm_slot.slot.node == name] for name in nodes}
     prepare: list[tuple[SlotRef, str]] = []
     for name in _turns(nodes, ahead):
         kind = _most(demand)
@@ -105,7 +105,7 @@ def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
         prepare.append((places[name].pop(0), kind))
         demand[kind] -= 1
         idle[name] += 1
-    keep = {each.slot for each in fitting}
+    keep = {warm_slot.slot for warm_slot in fitting}
     for name in nodes:
         keep.update(spares[name][: max(0, ahead - idle[name])])
     return WarmPlan(tuple(sorted(remove)), tuple(prepare), frozenset(keep))

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
+from backend.services.periodic_thread import PeriodicThread
 from backend.services.scheduling.warm_pool import WarmDemand, outlook
 from worker.base.database import Database
-from worker.base.periodic_thread import PeriodicThread
 from worker.k8s.warm_plan import WarmPlan, WarmSlot, kind_of, plan
 
 LOOK_SECONDS = 5.0
@@ -78,7 +78,7 @@ class WarmPool(PeriodicThread):
         if worker is None or not cluster or pods is None:
             return WarmPlan()
         view = self._database.once(partial(outlook, worker_id=worker, cluster=cluster, seconds=self._idle))
-        todo = WarmPlan() if view is None else planned(view, pods, self._ahead)
+        todo = WarmPlan() if view is None else plan_pods(view, pods, self._ahead)
         specs = {} if view is None else {kind_of(spec): spec for spec in (*view.waiting, *_some(view.last))}
         for slot in todo.remove:
             self._provider.cool(slot)
@@ -89,7 +89,7 @@ class WarmPool(PeriodicThread):
         return todo
 
 
-def planned(view: WarmDemand, pods: Mapping[str, str], ahead: int) -> WarmPlan:
+def plan_pods(view: WarmDemand, pods: Mapping[str, str], ahead: int) -> WarmPlan:
     """What to do.
 
     The last used kind is kept on each node; without work for a while nothing is kept.
@@ -99,12 +99,12 @@ def planned(view: WarmDemand, pods: Mapping[str, str], ahead: int) -> WarmPlan:
         pods: kinds of desktop by the slot's id.
         ahead: pods that each node keeps ready.
     """
-    slots = [WarmSlot(each.slot, pods.get(each.slot.id, ""), each.leased, each.usable) for each in view.slots]
+    slots = [WarmSlot(slot.slot, pods.get(slot.slot.id, ""), slot.leased, slot.usable) for slot in view.slots]
     waiting = Counter({kind_of(spec): number for spec, number in view.waiting.items()})
     if not waiting and view.last is None:
-        return WarmPlan(remove=tuple(each.slot for each in slots if each.kind and not each.leased))
+        return WarmPlan(remove=tuple(slot.slot for slot in slots if slot.kind and not slot.leased))
     for last in _some(view.last):
-        waiting[kind_of(last)] += ahead * len({each.slot.node for each in slots if each.usable})
+        waiting[kind_of(last)] += ahead * len({slot.slot.node for slot in slots if slot.usable})
     return plan(slots, waiting, ahead)
 
 

@@ -50,7 +50,7 @@ def places(mountinfo: str, membership: str) -> dict[str, list[CgroupParent]]:
                 parents[name].append(CgroupParent(1, _under(target, root, own[name])))
         elif kind == "cgroup2" and "" in own:
             nearest = _under(target, root, own[""])
-            chain = [nearest, *(each for each in nearest.parents if each == target or target in each.parents)]
+            chain = [nearest, *(parent for parent in nearest.parents if parent == target or target in parent.parents)]
             for name in CONTROLLERS:
                 parents[name] += [CgroupParent(V2, each) for each in chain]
     return parents

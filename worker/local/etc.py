@@ -36,6 +36,6 @@ _STATIC = {
 }
 
 
-def generated(machine_id: str | None = None) -> dict[str, str]:
+def generate_files(machine_id: str | None = None) -> dict[str, str]:
     """Name under /etc -> content. Every desktop has its own machine id (32 hexadecimal digits)."""
     return _STATIC | {"machine-id": (machine_id or uuid.uuid4().hex) + "\n"}

@@ -20,7 +20,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _checked(result: int, what: str) -> None:
+def _check(result: int, what: str) -> None:
     if result != 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{what}: {os.strerror(code)}")
@@ -28,7 +28,7 @@ def _checked(result: int, what: str) -> None:
 
 def unshare(flags: int) -> None:
     """Leaves the namespaces named by `flags`. Raises OSError."""
-    _checked(_libc.unshare(flags), f"unshare({flags:#x})")
+    _check(_libc.unshare(flags), f"unshare({flags:#x})")
 
 
 def mount(source: str, target: str | Path, kind: str = "", flags: int = 0, options: str = "") -> None:
@@ -40,22 +40,22 @@ def mount(source: str, target: str | Path, kind: str = "", flags: int = 0, optio
         ctypes.c_ulong(flags),
         options.encode() or None,
     )
-    _checked(result, f"mount {kind or 'bind'} on {target}")
+    _check(result, f"mount {kind or 'bind'} on {target}")
 
 
 def unmount(target: str | Path) -> None:
     """Detaches a mount. Raises OSError."""
-    _checked(_libc.umount2(str(target).encode(), MNT_DETACH), f"unmount {target}")
+    _check(_libc.umount2(str(target).encode(), MNT_DETACH), f"unmount {target}")
 
 
 def die_with_parent(signal_number: int) -> None:
     """Requests a signal when the thread that started this process ends. Cleared when credentials change."""
-    _checked(_libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "PR_SET_PDEATHSIG")
+    _check(_libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "PR_SET_PDEATHSIG")
 
 
 def forbid_new_privileges() -> None:
     """From now on no set-uid program gives this process privileges."""
-    _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
+    _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
 
 
 def adopt_orphans() -> None:
@@ -63,4 +63,4 @@ def adopt_orphans() -> None:
 
     Otherwise they are reparented to the host's process 1, which in many containers reaps nothing.
     """
-    _checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "PR_SET_CHILD_SUBREAPER")
+    _check(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "PR_SET_CHILD_SUBREAPER")

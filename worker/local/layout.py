@@ -27,7 +27,7 @@ ENVIRONMENT = {
     "HOME": "/home/user",
     "USER": "user",
     "LOGNAME": "user",
-    "LANG": "C.UTF-8",
+    "LANG": "en_US.UTF-8",
     "PATH": "/usr/bin:/bin:/usr/games",
     "XDG_RUNTIME_DIR": "/run/user",
     "PYTHONPATH": "/opt/guest:/opt/guest/site",
@@ -189,7 +189,7 @@ def _stubs(plan: SandboxLayout) -> list[str]:
     return ["--ro-bind", str(STAGE / "guest" / STUBS / SUDO.name), str(SUDO)] if plan.sudo else []
 
 
-def _generated(names: Sequence[str]) -> list[str]:
+def _etc_mounts(names: Sequence[str]) -> list[str]:
     """Generated files of /etc."""
     words: list[str] = []
     for name in names:
@@ -197,7 +197,7 @@ def _generated(names: Sequence[str]) -> list[str]:
     return [*words, "--symlink", "/usr/share/zoneinfo/Etc/UTC", "/etc/localtime"]
 
 
-def _trusted() -> list[str]:
+def _ca_mounts() -> list[str]:
     """Trusted authorities, in a place where the worker can add one for the attempt: see ca_bundle.py."""
     return [
         *("--ro-bind-try", str(STAGE / "egress" / OWN_BUNDLE), str(BUNDLE)),
@@ -244,7 +244,7 @@ def bwrap_command(plan: SandboxLayout) -> list[str]:
     words.append("--clearenv")
     for name, value in environment.items():
         words += ["--setenv", name, value]
-    words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_trusted()]
+    words += [*_system(plan.links, plan.hide), *_etc_mounts(plan.etc), *_ca_mounts()]
     words += [*_stubs(plan), *_chrome(plan.chromium), *_writable(plan)]
     return [*words, "--", *prlimit_command(plan.limits, data=plan.data_limit), *plan.command]
 

@@ -159,7 +159,7 @@ def _bound_kernel_objects(limits: DesktopLimits, *, in_user_namespace: bool) -> 
 
 
 def _write_etc() -> None:
-    for name, text in etc.generated().items():
+    for name, text in etc.generate_files().items():
         file = _STAGE / "etc" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -179,7 +179,7 @@ def _execute(spec: SandboxInitSpec) -> NoReturn:
     program = seccomp.program_here(memfd=spec.memory_group)
     plan = SandboxLayout(
         links=root_links(),
-        etc=tuple(etc.generated()),
+        etc=tuple(etc.generate_files()),
         limits=spec.limits,
         width=spec.screen[0],
         height=spec.screen[1],

@@ -13,7 +13,11 @@ _FEW_FILES = 16
 
 def runnable_threads(pid: int) -> int:
     """Number of the desktop's threads that compute, or wait for a processor, at this moment."""
-    return sum(_is_runnable(task) for each in descendants(pid) for task in Path(f"/proc/{each}/task").glob("*/stat"))
+    return sum(
+        _is_runnable(task)
+        for descendant in descendants(pid)
+        for task in Path(f"/proc/{descendant}/task").glob("*/stat")
+    )
 
 
 def _is_runnable(stat: Path) -> bool:
@@ -29,7 +33,11 @@ def full_of_files(pid: int) -> int:
     Args:
         pid: the desktop's first process.
     """
-    session = [each for each in descendants(pid) if is_of_the_session(status_of(Path(f"/proc/{each}/status")))]
+    session = [
+        descendant
+        for descendant in descendants(pid)
+        if is_of_the_session(status_of(Path(f"/proc/{descendant}/status")))
+    ]
     return next((files for each in session if (files := _open_files(each)) >= _most_files(each) - _FEW_FILES), 0)
 
 

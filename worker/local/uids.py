@@ -20,7 +20,7 @@ class UserNumbers:
     def take(self) -> int:
         """A free id. Raises RuntimeError if there is none."""
         for number in range(FIRST, LAST + 1):
-            if number not in self._locks and not _known(number) and self._hold(number):
+            if number not in self._locks and not _exists(number) and self._hold(number):
                 return number
         raise RuntimeError(f"all user ids from {FIRST} to {LAST} are in use")
 
@@ -41,7 +41,7 @@ class UserNumbers:
         self._locks.pop(number).close()
 
 
-def _known(number: int) -> bool:
+def _exists(number: int) -> bool:
     """Whether the machine has a user with that id."""
     try:
         pwd.getpwuid(number)

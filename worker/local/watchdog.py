@@ -40,9 +40,9 @@ def descendants(pid: int) -> list[int]:
 def tasks(pid: int) -> int:
     """Number of processes and threads of the desktop whose first process is `pid`."""
     total = 0
-    for each in descendants(pid):
+    for descendant in descendants(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            total += sum(1 for _ in Path(f"/proc/{each}/task").iterdir())
+            total += sum(1 for _ in Path(f"/proc/{descendant}/task").iterdir())
     return total
 
 

@@ -19,7 +19,7 @@ _SERVER = "wineserver"
 _SLEEPING = "S"
 
 
-def suspended(pid: int, seconds: float = SECONDS) -> int:
+def count_suspended(pid: int, seconds: float = SECONDS) -> int:
     """Number of suspended threads of a session's programs.
 
     Args:

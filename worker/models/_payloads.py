@@ -38,7 +38,7 @@ def picture_url(frame: Frame) -> str:
     return f"data:{frame.media_type};base64,{picture_text(frame)}"
 
 
-def decoded(arguments: Any) -> Mapping[str, Any]:
+def decode_arguments(arguments: Any) -> Mapping[str, Any]:
     """A call's arguments; `{"": text}` if they are not a JSON object, empty if there are none."""
     if isinstance(arguments, dict):
         return arguments
@@ -52,8 +52,8 @@ def decoded(arguments: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {"": text[:MOST_TEXT]}
 
 
-def encoded(call: ToolCall) -> str:
-    """Reverse of `decoded`: arguments as the model wrote them."""
+def encode_arguments(call: ToolCall) -> str:
+    """Reverse of `decode_arguments`: arguments as the model wrote them."""
     arguments = dict(call.arguments)
     return str(arguments[""]) if set(arguments) == {""} else json.dumps(arguments, ensure_ascii=False)
 
@@ -135,7 +135,8 @@ def reply(  # noqa: PLR0913 - what a reply has
         text: all text, with the reasoning that the model marked in it.
         calls: (id or nothing, name, arguments as returned by the API).
         thinking: reasoning that the API keeps apart.
-        stop: as in ModelReply; `end` with calls becomes `tool`, or `malformed` if one of them has no JSON object.
+        stop: as in ModelReply; `end` with calls becomes `tool`; both become `malformed` if one of them has no JSON
+            object, `tool` also without a call.
         model: model that answered, in the API's terms.
         api: the client's name.
         content: the turn to return to the API; empty = not needed.
@@ -143,7 +144,7 @@ def reply(  # noqa: PLR0913 - what a reply has
         checks: (code, message) of each safety check that waits for consent.
     """
     tool_calls = tuple(
-        ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decoded(arguments))
+        ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decode_arguments(arguments))
         for place, (call_id, name, arguments) in enumerate(calls[:MOST_CALLS])
     )
     parts = split_reasoning(text[:MOST_TEXT])
@@ -165,9 +166,11 @@ def reply(  # noqa: PLR0913 - what a reply has
 
 
 def _stop_of(calls: Sequence[ToolCall], stop: StopReason) -> StopReason:
-    if not calls or stop not in {StopReason.END, StopReason.TOOL}:
+    """Whole only if each call has its arguments, and there is one where the API says so."""
+    if stop not in {StopReason.END, StopReason.TOOL} or (not calls and stop is StopReason.END):
         return stop
-    return StopReason.MALFORMED if any("" in call.arguments for call in calls) else StopReason.TOOL
+    whole_calls = bool(calls) and all("" not in call.arguments for call in calls)
+    return StopReason.TOOL if whole_calls else StopReason.MALFORMED
 
 
 def whole(ended: bool) -> None:  # noqa: FBT001 - a question with one answer

@@ -90,7 +90,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> ApiRequest:
         body={
             "model": request.model,
             "max_tokens": request.max_tokens or LONGEST,
-            "messages": _merged(messages),
+            "messages": _merge(messages),
             **{name: value for name, value in fields.items() if value is not None},
             **extra,
         },
@@ -114,7 +114,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.about, "input_schema": _payloads.tool_schema(tool)}
 
 
-def _merged(messages: Any) -> list[dict[str, Any]]:
+def _merge(messages: Any) -> list[dict[str, Any]]:
     """Messages with content; adjacent ones of one role are merged, as results must directly follow their calls."""
     merged: list[dict[str, Any]] = []
     for message in messages:
@@ -145,7 +145,10 @@ def _blocks(part: MessagePart, pictures: list[Frame]) -> Iterator[dict[str, Any]
     elif part.call is not None:
         yield {"type": "tool_use", "id": part.call.id, "name": part.call.name, "input": dict(part.call.arguments)}
     elif part.result is not None:
-        content = [{"type": "text", "text": part.result[1] or "(nothing)"}, *(_picture(each) for each in pictures)]
+        content = [
+            {"type": "text", "text": part.result[1] or "(nothing)"},
+            *(_picture(picture) for picture in pictures),
+        ]
         failed = {"is_error": True} if part.failed else {}
         yield {"type": "tool_result", "tool_use_id": part.result[0], "content": content, **failed}
 
@@ -180,7 +183,7 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
         elif kind == "error":
             raise fault_within(event.get("error"))
         elif kind == "message_stop":
-            return _to_reply([_closed(content[place]) for place in sorted(content)], stop, model, usage)
+            return _to_reply([_complete_block(content[place]) for place in sorted(content)], stop, model, usage)
         if len(content) > 4 * _payloads.MOST_CALLS:
             raise nonsense("the response has too many parts")
     raise nonsense("the response ends in the middle")
@@ -197,13 +200,13 @@ def _grow(block: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str],
     block[name] = (before if isinstance(before, str) else "") + delta[source]
 
 
-def _closed(block: dict[str, Any]) -> dict[str, Any]:
+def _complete_block(block: dict[str, Any]) -> dict[str, Any]:
     """A complete block.
 
     Arguments that are not a JSON object are stored under an empty name, as this API requires objects.
     """
     if block.get("type") == "tool_use" and isinstance(block.get("input"), str):
-        return {**block, "input": dict(_payloads.decoded(block["input"]))}
+        return {**block, "input": dict(_payloads.decode_arguments(block["input"]))}
     return block
 
 

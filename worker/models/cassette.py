@@ -17,6 +17,7 @@ from backend.domain.errors import Invalid, ModelApiFailed
 from backend.domain.model.reasoning import split_reasoning
 from backend.domain.model.task import Frozen
 from backend.domain.model.trajectory import Usage
+from backend.domain.model.validation_words import problem_words
 from backend.domain.ports.model import MessagePart, ModelClient, ModelReply, ModelRequest
 
 MOST_BYTES = 64 * 2**20
@@ -83,7 +84,7 @@ def lines_of(file: Path) -> Sequence[CassetteEntry]:
         try:
             lines.append(CassetteEntry.model_validate_json(line))
         except ValidationError as error:
-            words = error.errors(include_url=False, include_input=False)[0]["msg"]
+            words = problem_words(error.errors(include_url=False, include_input=False)[0])
             raise ModelApiFailed(f"the cassette {file}, line {number}: {words}", code="cassette_invalid") from None
     return lines
 

@@ -12,7 +12,7 @@ from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRe
 from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
-from worker.models._errors import fault_within
+from worker.models._errors import fault_within, nonsense
 from worker.models._http import HttpAnswer, json_object
 from worker.models._listing import Listing
 from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
@@ -43,6 +43,7 @@ _STOPS = {
     "NO_IMAGE": StopReason.UNCLEAR,
     "FINISH_REASON_UNSPECIFIED": StopReason.UNCLEAR,
 }
+_ANSWERS = frozenset({"candidates", "promptFeedback"})
 _CONFIRM = "require_confirmation"
 _ALLOWED = frozenset({"", "regular", "allowed"})
 _CONFIG = "generationConfig"
@@ -151,13 +152,13 @@ def _parts(message: Message, calls: Mapping[str, ToolCall], *, nested: bool) -> 
             yield {"functionCall": {**own, "name": part.call.name, "args": dict(part.call.arguments)}}
         elif part.result is not None:
             yield _result(part, calls, pictures if nested else [])
-            yield from (_picture(each) for each in pictures if not nested)
+            yield from (_picture(picture) for picture in pictures if not nested)
 
 
 def _result(part: MessagePart, calls: Mapping[str, ToolCall], pictures: list[Frame]) -> dict[str, Any]:
     """The computer tool requires its screen inside the result; a text that is a JSON object becomes the response."""
     call, text = part.result or ("", "")
-    response = _payloads.decoded(text) if text.lstrip().startswith("{") else {"output": text}
+    response = _payloads.decode_arguments(text) if text.lstrip().startswith("{") else {"output": text}
     result: dict[str, Any] = {"name": calls[call].name if call in calls else call.partition("#")[0]}
     result["response"] = {"error": text} if part.failed else {"output": text} if "" in response else dict(response)
     if call in calls and _decision(calls[call].arguments)[0] == _CONFIRM:
@@ -165,7 +166,9 @@ def _result(part: MessagePart, calls: Mapping[str, ToolCall], pictures: list[Fra
         result["response"]["safety_acknowledgement"] = "true"
     if "#" not in call:
         result["id"] = call  # Its own, not one of ours.
-    return {"functionResponse": {**result, "parts": [_picture(each) for each in pictures]} if pictures else result}
+    return {
+        "functionResponse": {**result, "parts": [_picture(picture) for picture in pictures]} if pictures else result
+    }
 
 
 def _picture(frame: Frame) -> dict[str, Any]:
@@ -176,7 +179,9 @@ def _read(answer: HttpAnswer) -> ParsedReply:
     reply = answer.json()
     if reply.get("error"):
         raise fault_within(reply["error"])
-    return _to_reply(reply, _first_candidate(reply)[0], _first_candidate(reply)[1])
+    if not reply.keys() & _ANSWERS:
+        raise nonsense("the response has no candidate")
+    return _to_reply(reply, *_first_candidate(reply))
 
 
 def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedReply:
@@ -188,7 +193,7 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
         last |= chunk
         if chunk.get("error"):
             raise fault_within(chunk["error"])
-        if not chunk.keys() & {"candidates", "promptFeedback"}:
+        if not chunk.keys() & _ANSWERS:
             continue  # The last one may have the usage alone.
         more, ended = _first_candidate(chunk)
         for part in more:
@@ -216,10 +221,10 @@ def _join(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
 
 
 def _first_candidate(reply: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
-    """The first candidate's parts and finish reason; a refused prompt has no candidate."""
+    """The first candidate's parts and finish reason; a refused prompt has none, nor has a chunk of ratings."""
     candidates = reply.get("candidates")
     if not candidates:
-        blocked = reply["promptFeedback"]["blockReason"]
+        blocked = (reply.get("promptFeedback") or {}).get("blockReason")
         return [], blocked and "SAFETY"
     first = candidates[0]
     return list((first.get("content") or {}).get("parts") or ()), first.get("finishReason")
@@ -229,11 +234,14 @@ def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
     checks = [check for check in (_decision(call.get("args")) for call in calls) if check[0] not in _ALLOWED]
     blocked = any(code != _CONFIRM for code, _ in checks)
+    # Arguments that come in pieces are whole only at the end.
+    cut = any(call.get("willContinue") or call.get("partialArgs") for call in calls)
+    stop = StopReason.MALFORMED if cut else _STOPS.get(str(finish), StopReason.UNCLEAR)
     return _payloads.reply(
         text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
         calls=[(_id(call, place), call["name"], call.get("args") or {}) for place, call in enumerate(calls)],
         thinking="".join(str(part["text"]) for part in parts if part.get("thought") and "text" in part),
-        stop=StopReason.REFUSAL if blocked else _STOPS.get(str(finish), StopReason.UNCLEAR),
+        stop=StopReason.REFUSAL if blocked else stop,
         model=reply.get("modelVersion"),
         api=Gemini.api,
         content=json.loads(json.dumps(parts)) if any("thoughtSignature" in part for part in parts) else [],

@@ -36,7 +36,7 @@ _HINT = "See docs/models.md, and /workers for the available endpoints."
 
 
 class Interruption(Protocol):
-    """How a caller of a model waits."""
+    """How a caller of a model waits, and what interrupts it."""
 
     def pause(self, seconds: float) -> None:
         """Waits for the given seconds, or until it must stop."""

@@ -1,5 +1,6 @@
 """`openai_chat`: OpenAI's Chat Completions API, also of vLLM, Ollama, OpenRouter, Azure and many more."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,21 +16,33 @@ from worker.models._listing import Listing
 from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 _NEWER = re.compile(r"^(o\d|gpt-([5-9]|\d\d))")
-_STOPS = {  # OpenAI's, and those of the servers that are compatible with it.
+_STOPS = {  # OpenAI's, and those of the servers that are compatible with it, some of which write capitals.
     "stop": StopReason.END,
     "eos": StopReason.END,
     "eos_token": StopReason.END,
     "stop_sequence": StopReason.END,
     "end_turn": StopReason.END,
+    "complete": StopReason.END,
+    "completed": StopReason.END,
     "length": StopReason.LENGTH,
     "model_length": StopReason.LENGTH,
     "max_tokens": StopReason.LENGTH,
+    "max_output_tokens": StopReason.LENGTH,
+    "max_length": StopReason.LENGTH,
+    "context_length_exceeded": StopReason.LENGTH,
+    "model_context_window_exceeded": StopReason.LENGTH,
     "tool_calls": StopReason.TOOL,
     "tool_use": StopReason.TOOL,
     "function_call": StopReason.TOOL,
     "content_filter": StopReason.REFUSAL,
     "refusal": StopReason.REFUSAL,
     "sensitive": StopReason.REFUSAL,
+    "safety": StopReason.REFUSAL,
+    "recitation": StopReason.REFUSAL,
+    "prohibited_content": StopReason.REFUSAL,
+    "guardrail_intervened": StopReason.REFUSAL,
+    "error_toxic": StopReason.REFUSAL,
+    "pause_turn": StopReason.PAUSE,
 }
 
 
@@ -122,7 +135,7 @@ def _assistant(message: Message) -> dict[str, Any]:
         {
             "id": part.call.id,
             "type": "function",
-            "function": {"name": part.call.name, "arguments": _payloads.encoded(part.call)},
+            "function": {"name": part.call.name, "arguments": _payloads.encode_arguments(part.call)},
         }
         for part in message.parts
         if part.call is not None
@@ -153,6 +166,8 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
             raise fault_within(chunk["error"])
         model, usage = chunk.get("model") or model, chunk.get("usage") or usage
         for choice in chunk.get("choices") or ():
+            if choice.get("index"):
+                continue  # One is asked for; a second one would be mixed into it.
             _add(message, choice.get("delta") or {}, on_text)
             finish = choice.get("finish_reason") or finish
     _payloads.whole(ended or finish is not None)
@@ -160,34 +175,60 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
 
 
 def _add(message: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str], None]) -> None:
-    if words := delta.get("content"):
+    if words := _text(delta.get("content")):
         message["content"] += words
         on_text(words)
+    if thoughts := _thoughts(delta.get("content")):
+        message["reasoning_content"] = message.get("reasoning_content", "") + thoughts
     for name in ("reasoning_content", "reasoning", "refusal"):
         if isinstance(delta.get(name), str):
             message[name] = message.get(name, "") + delta[name]
     for piece in delta.get("tool_calls") or ():
-        _add_call(message.setdefault("tool_calls", []), piece)
+        add_call(message.setdefault("tool_calls", []), piece)
 
 
-def _add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
-    """Servers number the pieces of a call, or use a new id per call; some send each call as a whole."""
-    place = piece.get("index")
-    if not isinstance(place, int):
-        place = len(calls) if piece.get("id") else max(0, len(calls) - 1)
+def add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
+    """Adds a piece of a call. Servers differ: some send names or whole calls again with each piece."""
+    place = _place(calls, piece)
     if place >= _payloads.MOST_CALLS:
         return
     while len(calls) <= place:
         calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
     call, function = calls[place], piece.get("function") or {}
     call["id"] = piece.get("id") or call["id"]
-    call["function"]["name"] += function.get("name") or ""
-    call["function"]["arguments"] += function.get("arguments") or ""
+    own, name, more = call["function"], function.get("name") or "", function.get("arguments") or ""
+    if name != own["name"]:
+        own["name"] += name
+    more = more if isinstance(more, str) else json.dumps(more)
+    if more != own["arguments"] or not _is_whole(more):
+        own["arguments"] += more
+
+
+def _place(calls: list[dict[str, Any]], piece: dict[str, Any]) -> int:
+    """Which call a piece belongs to: by its number or id, else the last one.
+
+    Some servers number all calls 0: a piece with a name and another id, after whole arguments, starts the next call.
+    Ids alone say little, as others make a new one for each piece.
+    """
+    identity, place = piece.get("id"), piece.get("index")
+    if not isinstance(place, int):
+        known = [number for number, call in enumerate(calls) if identity and call["id"] == identity]
+        return known[0] if known else len(calls) if identity else max(0, len(calls) - 1)
+    if place < len(calls) and identity and (piece.get("function") or {}).get("name"):
+        call = calls[place]
+        if call["id"] not in {"", identity} and _is_whole(call["function"]["arguments"]):
+            return len(calls)
+    return place
+
+
+def _is_whole(arguments: str) -> bool:
+    """Whether a call's arguments are a JSON object."""
+    return bool(arguments.strip()) and "" not in _payloads.decode_arguments(arguments)
 
 
 def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> ParsedReply:
     calls = message.get("tool_calls") or []
-    thinking = message.get("reasoning_content") or message.get("reasoning") or ""
+    thinking = message.get("reasoning_content") or message.get("reasoning") or _thoughts(message.get("content"))
     refusal = message.get("refusal") or ""
     return _payloads.reply(
         text=_text(message.get("content")) or refusal,
@@ -195,7 +236,7 @@ def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> P
             (str(call.get("id") or ""), call["function"]["name"], call["function"].get("arguments")) for call in calls
         ],
         thinking=thinking if isinstance(thinking, str) else "",
-        stop=StopReason.REFUSAL if refusal else _STOPS.get(str(finish), StopReason.UNCLEAR),
+        stop=StopReason.REFUSAL if refusal else _STOPS.get(str(finish).lower(), StopReason.UNCLEAR),
         model=model,
         api=OpenAIChat.api,
         # Models that think between calls need their thoughts back.
@@ -207,5 +248,11 @@ def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> P
 def _text(content: Any) -> str:
     """A text, or the texts of a list of parts."""
     if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content)
+        return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in content)
     return "" if content is None else str(content)
+
+
+def _thoughts(content: Any) -> str:
+    """Reasoning among a list of parts, as Mistral's API sends it: `{"type": "thinking", "thinking": [parts]}`."""
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return "\n\n".join(_text(part["thinking"]) for part in parts if part.get("thinking"))

@@ -28,6 +28,7 @@ _INCOMPLETE = {
 NOTHING_TO_ADD = "done"
 """The text of a result that is the screen alone."""
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_SENT_BACK = frozenset({"reasoning", COMPUTER})
 _KNOWN_CALLS = ("action", "actions", "pending_safety_checks")
 
 
@@ -118,7 +119,7 @@ def _turn(message: Message) -> Iterator[dict[str, Any]]:
         if part.call is not None and part.call.name == COMPUTER:
             yield {"type": COMPUTER, "call_id": part.call.id, "status": "completed", **part.call.arguments}
         elif part.call is not None:
-            call = {"call_id": part.call.id, "name": part.call.name, "arguments": _payloads.encoded(part.call)}
+            call = {"call_id": part.call.id, "name": part.call.name, "arguments": _payloads.encode_arguments(part.call)}
             yield {"type": "function_call", **call}
 
 
@@ -139,7 +140,7 @@ def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Itera
                 content.append(words)  # A screenshot has no place for words.
         elif part.result is not None:
             yield {"type": "function_call_output", "call_id": part.result[0], "output": part.result[1]}
-            content += [_picture(each) for each in pictures if each is not shown]
+            content += [_picture(picture) for picture in pictures if picture is not shown]
         elif part.text is not None:
             content.append({"type": "input_text", "text": part.text})
         elif part.image is not None and part.image is not shown:
@@ -182,21 +183,28 @@ def _to_reply(reply: dict[str, Any]) -> ParsedReply:
     if reply.get("status") == "failed" or ("output" not in reply and reply.get("error")):
         raise fault_within(reply.get("error") or "failed without a reason")
     output = [item for item in reply["output"] if isinstance(item, dict)]
-    parts = [part for item in output if item.get("type") == "message" for part in item.get("content") or ()]
-    refused = any(part.get("type") == "refusal" for part in parts)
+    messages = [item for item in output if item.get("type") == "message"]
+    calls = [call for item in output for call in _calls(item)]
+    # What a model says on its way to the answer is no answer; beside calls it explains them.
+    aside = [] if calls else [item for item in messages if item.get("phase") == "commentary"]
+    refused = any(part.get("type") == "refusal" for item in messages for part in item.get("content") or ())
     summaries = [part for item in output if item.get("type") == "reasoning" for part in item.get("summary") or ()]
     return _payloads.reply(
-        text="".join(str(part.get("text") or part.get("refusal") or "") for part in parts),
-        calls=[call for item in output for call in _calls(item)],
-        thinking="\n\n".join(str(part.get("text") or "") for part in summaries),
+        text="".join(_words(item) for item in messages if item not in aside),
+        calls=calls,
+        thinking="\n\n".join([*(str(part.get("text") or "") for part in summaries), *map(_words, aside)]),
         stop=StopReason.REFUSAL if refused else _stop(reply, output),
         model=reply.get("model"),
         api=OpenAIResponses.api,
-        # Reasoning must be sent back together with the items that followed it.
-        content=output if any(item.get("type") in {"reasoning", COMPUTER} for item in output) else [],
+        # Reasoning must be sent back together with the items that followed it, and messages with their phase.
+        content=output if any(item.get("type") in _SENT_BACK or item.get("phase") for item in output) else [],
         tokens=_payloads.openai_tokens(reply.get("usage"), "input_tokens", "output_tokens"),
         checks=[check for item in output if item.get("type") == COMPUTER for check in _checks(item)],
     )
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    return "".join(str(part.get("text") or part.get("refusal") or "") for part in message.get("content") or ())
 
 
 def _checks(item: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
@@ -213,11 +221,11 @@ def _calls(item: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 def _stop(reply: Mapping[str, Any], output: Sequence[Mapping[str, Any]]) -> StopReason:
     """Why a response ended. A completed one may still have items that are not."""
-    status = reply.get("status")
-    if status == "completed":
+    status, reason = reply.get("status"), (reply.get("incomplete_details") or {}).get("reason")
+    if status == "completed" and not reason:
         whole = all(item.get("status") in {None, "completed"} for item in output)
         return StopReason.END if whole else StopReason.MALFORMED
     if status in {"queued", "in_progress"}:
         return StopReason.PAUSE
-    reason = (reply.get("incomplete_details") or {}).get("reason") if status == "incomplete" else None
-    return _INCOMPLETE.get(str(reason), StopReason.UNCLEAR)
+    known = status in {"completed", "incomplete"}
+    return _INCOMPLETE.get(str(reason), StopReason.UNCLEAR) if known else StopReason.UNCLEAR

@@ -20,6 +20,14 @@ class Turn:
     tokens: int = 0
 
 
+@dataclass(frozen=True)
+class Rest:
+    """A model's API asked for no requests until then; `words` are its own."""
+
+    until: float
+    words: str = ""
+
+
 @dataclass
 class RateLimiter:
     """Rate limiter of one endpoint. Thread-safe.
@@ -37,17 +45,23 @@ class RateLimiter:
     refused: dict[str, set[str]] = field(default_factory=dict)
     _under_way: int = 0
     _last: deque[Turn] = field(default_factory=deque)
-    _rests_until: float = 0.0
+    _rests: dict[str, Rest] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     @contextmanager
-    def turn(self, pause: Callable[[float], None]) -> Iterator[Turn]:
+    def turn(
+        self, pause: Callable[[float], None], model: str = "", on_rest: Callable[[str, float], None] | None = None
+    ) -> Iterator[Turn]:
         """Waits for a permit and holds it.
 
         Args:
             pause: waits for the given seconds, or raises if the attempt must stop.
+            model: which one is asked.
+            on_rest: is told the API's words and the seconds that are left, while the model rests.
         """
-        while (turn := self._try_enter()) is None:
+        while (turn := self._try_enter(model)) is None:
+            if on_rest and (rest := self._rests.get(model)) and (left := rest.until - self.now()) > 0:
+                on_rest(rest.words, left)
             pause(LOOK_SECONDS)
         try:
             yield turn
@@ -55,17 +69,23 @@ class RateLimiter:
             with self._lock:
                 self._under_way -= 1
 
-    def rest(self, seconds: float) -> None:
-        """Stops all requests for that long, at most a minute: the API asked for it."""
-        with self._lock:
-            self._rests_until = max(self._rests_until, self.now() + min(seconds, MOST_REST))
+    def rest(self, seconds: float, model: str = "", words: str = "") -> None:
+        """Stops all requests of a model for that long, at most a minute: the API asked for it.
 
-    def _try_enter(self) -> Turn | None:
+        Vendors limit each model by itself.
+        """
+        with self._lock:
+            until, before = self.now() + min(seconds, MOST_REST), self._rests.get(model)
+            if before is None or until > before.until:
+                self._rests[model] = Rest(until, words)
+
+    def _try_enter(self, model: str) -> Turn | None:
         with self._lock:
             now = self.now()
             while self._last and self._last[0].at <= now - MINUTE:
                 self._last.popleft()
-            busy = self._under_way >= self.at_once or now < self._rests_until
+            rest = self._rests.get(model)
+            busy = self._under_way >= self.at_once or (rest is not None and now < rest.until)
             many = self.requests is not None and len(self._last) >= self.requests
             much = self.tokens is not None and sum(turn.tokens for turn in self._last) >= self.tokens
             if busy or many or much:

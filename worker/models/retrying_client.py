@@ -9,28 +9,40 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from backend.domain.errors import Invalid, ModelApiFailed
 from backend.domain.model.prices import Tokens, price_of, usd
 from backend.domain.model.trajectory import Usage
-from backend.domain.ports.model import ModelReply
+from backend.domain.ports.model import ModelReply, StopReason
 from backend.services.capacity.model_endpoints import Endpoint
+from backend.telemetry import tracing
+from backend.telemetry.attributes import Attributes
 from worker.models._errors import FaultAction, ModelFault, nonsense
 from worker.models._http import EndpointConnections, HttpAnswer
-from worker.models.rate_limiter import RateLimiter
+from worker.models.rate_limiter import LOOK_SECONDS, RateLimiter
 from worker.models.usage_meter import UsageMeter
 from worker.models.wait_timer import WaitTimer
 
 MOST_NONSENSE = 3
 MOST_PAUSE = 60.0
 FIRST_PAUSE = 1.0
+MOST_MODEL_NAME = 100
 _REFUSES = re.compile(
     r"unsupported|not (?:be )?support|deprecated|unrecogni[sz]ed|unknown|unexpected|not permitted|cannot both|"
     r"extra inputs|not allowed|only the default|removed",
     re.IGNORECASE,
 )
+_PROVIDERS = {
+    "openai_chat": "openai",
+    "openai_responses": "openai",
+    "anthropic": "anthropic",
+    "gemini": "gcp.gemini",
+}
+"""OpenTelemetry's names of vendors by API, also for servers that are compatible with it."""
+_FINISH_REASONS = {StopReason.END: "stop", StopReason.TOOL: "tool_call", StopReason.REFUSAL: "content_filter"}
 _STANDARD = frozenset({None, "auto", "default", "standard", "standard_only"})
 logger = logging.getLogger(__name__)
 
@@ -118,6 +130,23 @@ class Caller:
         Raises:
             ModelApiFailed, Invalid: see ModelClient.
         """
+        with tracing.span(f"chat {post.model[:MOST_MODEL_NAME]}", self._facts(post), kind="client") as span:
+            reply = self._ask(post, read)
+            span.set(reply_facts(reply))
+        return reply
+
+    def _facts(self, post: ApiRequest) -> Attributes:
+        server = urlsplit(self.endpoint.base_url)
+        return {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": _PROVIDERS.get(self.endpoint.api, self.endpoint.api),
+            "gen_ai.request.model": post.model,
+            "server.address": server.hostname,
+            "server.port": server.port,
+            "deskarena.endpoint": self.endpoint.name,
+        }
+
+    def _ask(self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply]) -> ModelReply:
         number, took = self._waited.begin(self.endpoint.name, post.model), 0.0
         try:
             result, took = self._insist(post, read, number)
@@ -137,7 +166,7 @@ class Caller:
         while True:
             self._waited.asking(number)
             try:
-                return self._once(post, read)
+                return self._once(post, read, number)
             except ModelFault as fault:
                 if self.key:  # Some APIs repeat it.
                     fault.hide(self.key)
@@ -145,7 +174,7 @@ class Caller:
 
     def _bear(self, fault: ModelFault, post: ApiRequest, patience: "Patience", number: int) -> None:
         """Waits, or changes the request, so that it can be sent again; or gives up."""
-        if fault.kind is FaultAction.WRONG and (refused := _refused(fault.words, post)):
+        if fault.kind is FaultAction.WRONG and (refused := _rejected_field(fault.words, post)):
             self._gate.refused.setdefault(post.model, set()).add(refused)
             _leave_out(post, refused)
             return
@@ -161,18 +190,23 @@ class Caller:
         self._waited.failed(number, fault.words, seconds)
         logger.warning("%s: %s; retrying in %.1f s", self.endpoint.name, fault.words, seconds)
         if fault.shared and fault.after is not None:
-            self._gate.rest(fault.after)
+            self._gate.rest(fault.after, post.model, fault.words)
+            seconds += 2 * LOOK_SECONDS  # Those that wait for the end of the rest come first: else they might for ever.
         with self._waited.limited() if fault.shared else nullcontext():
             until = time.monotonic() + seconds
             while (left := until - time.monotonic()) > 0:
                 self._pause(left)
 
-    def _once(self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply]) -> tuple[ParsedReply, float]:
+    def _once(
+        self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply], number: int
+    ) -> tuple[ParsedReply, float]:
         url = f"{self.endpoint.base_url}{post.path}"
         body = json.dumps(post.body, ensure_ascii=False).encode(errors="replace")
         headers = {"User-Agent": "deskarena", **self.endpoint.headers, **post.headers}
-        with self._waited.limited() as let_through, self._gate.turn(self._pause) as turn:
+        on_rest = partial(self._waited.resting, number)
+        with self._waited.limited() as let_through, self._gate.turn(self._pause, post.model, on_rest) as turn:
             let_through()
+            self._waited.asking(number)
             start = time.monotonic()
             with self._wire.post(url, headers, body, self.endpoint.timeout_seconds) as answer:
                 result = _read(answer, read)
@@ -233,6 +267,20 @@ class Patience:
         return min(pause, left)
 
 
+def reply_facts(reply: ModelReply) -> Attributes:
+    """Trace attributes of a reply: numbers and names, none of its text."""
+    usage = reply.usage
+    return {
+        "gen_ai.response.model": reply.model or None,
+        "gen_ai.response.finish_reasons": [_FINISH_REASONS.get(reply.stop, reply.stop.value)],
+        "gen_ai.usage.input_tokens": usage.input_tokens,
+        "gen_ai.usage.output_tokens": usage.output_tokens,
+        "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
+        "deskarena.usage.usd": usage.usd if usage.priced else None,
+        "deskarena.wait_seconds": usage.wait_seconds,
+    }
+
+
 def _read(answer: HttpAnswer, read: Callable[[HttpAnswer], ParsedReply]) -> ParsedReply:
     try:
         return read(answer)
@@ -242,7 +290,7 @@ def _read(answer: HttpAnswer, read: Callable[[HttpAnswer], ParsedReply]) -> Pars
         raise nonsense(f"the response does not have the API's form: {type(error).__name__}: {error}"[:300]) from None
 
 
-def _refused(words: str, post: ApiRequest) -> str:
+def _rejected_field(words: str, post: ApiRequest) -> str:
     """The field of the body that a model's API rejects; empty if the message is about something else."""
     if not _REFUSES.search(words):
         return ""

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from backend.domain.model.model_usage import UsagePeriod, period_of
 from backend.domain.model.trajectory import Usage
 from backend.domain.statistics.latencies import CLASSES, class_of
+from backend.telemetry.metrics import MODEL_ERRORS, MODEL_SECONDS, MODEL_TOKENS, MODEL_USD, model_labels
 
 _MOST_MODELS = 500
 """Names of models come from runs' parameters; more in one period are counted together."""
@@ -35,6 +36,12 @@ class UsageMeter:
 
     def answered(self, endpoint: str, model: str, seconds: float, usage: Usage) -> None:
         """A call has its reply, whose last request took that many seconds."""
+        labels = model_labels(endpoint, model)
+        MODEL_SECONDS.labels(*labels).observe(seconds)
+        MODEL_USD.labels(*labels).inc(usage.usd)
+        MODEL_TOKENS.labels(*labels, "input").inc(usage.input_tokens)
+        MODEL_TOKENS.labels(*labels, "cached").inc(usage.cached_tokens)
+        MODEL_TOKENS.labels(*labels, "output").inc(usage.output_tokens)
         with self._lock:
             row = self._row(endpoint, model)
             latencies = list(row.latencies) or [0] * CLASSES
@@ -54,6 +61,7 @@ class UsageMeter:
 
     def failed(self, endpoint: str, model: str, kind: str, words: str) -> None:
         """A request has failed."""
+        MODEL_ERRORS.labels(*model_labels(endpoint, model), kind).inc()
         with self._lock:
             row = self._row(endpoint, model)
             errors = {**row.errors, kind: row.errors.get(kind, 0) + 1}

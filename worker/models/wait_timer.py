@@ -76,6 +76,12 @@ class WaitTimer:
             call = self._calls[number]
             call.failures, call.words, call.retry_at = call.failures + 1, words[:500], self._now() + pause
 
+    def resting(self, number: int, words: str, seconds: float) -> None:
+        """Others of the model were asked to wait with these words: the call is sent after that many seconds at best."""
+        with self._lock:
+            call = self._calls[number]
+            call.words, call.retry_at = words[:500] or call.words, self._now() + seconds
+
     def asking(self, number: int) -> None:
         """A request of the call is sent, or waits for its turn."""
         with self._lock:

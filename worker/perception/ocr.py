@@ -12,7 +12,7 @@ from typing import Any
 
 from backend.domain.errors import ClusterLost
 from backend.domain.model.trajectory import Frame
-from backend.domain.screen.pictures import decoded
+from backend.domain.screen.pictures import decode
 
 SECONDS = 20.0
 """A screen of 1920x1080 full of text takes 3 to 6 s."""
@@ -88,7 +88,7 @@ def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> 
     program = tesseract()
     if program is None:
         raise ClusterLost("marking text needs Tesseract, which is not installed", code="ocr_not_available", hint=_HINT)
-    data, scale = _prepared(picture)
+    data, scale = _prepare(picture)
     # Sparse text: words on a screen can be anywhere.
     command = [program, "stdin", "stdout", "--psm", "11", "-l", language, "tsv"]
     variables = {"OMP_THREAD_LIMIT": "1", "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
@@ -106,11 +106,11 @@ def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> 
     return _lines(done.stdout.decode(errors="replace").splitlines(), scale)
 
 
-def _prepared(frame: Frame) -> tuple[bytes, float]:
+def _prepare(frame: Frame) -> tuple[bytes, float]:
     """The picture in gray, enlarged to the best size for reading, and the scale."""
     from PIL import Image
 
-    gray = decoded(frame).convert("L")
+    gray = decode(frame).convert("L")
     scale = 2.0 if gray.width * gray.height <= _LARGE else 1.0
     if scale > 1.0:
         gray = gray.resize((round(gray.width * scale), round(gray.height * scale)), Image.Resampling.BICUBIC)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.image_offers import ImageOffer
 from backend.domain.machines.machine_image import DEFAULT, MachineImage
+from backend.domain.model.validation_words import problem_words
 from worker.providers._images import offer_of
 
 
@@ -54,17 +55,17 @@ class KnownImages:
             read = sorted(self._read.items(), key=lambda each: (each[0] != node, each[0]))
         by_name: dict[str, PodImage] = {}
         for _, images in read:
-            for each in images:
-                if each.folder.name not in by_name or (
-                    by_name[each.folder.name].image is None and each.image is not None
+            for image in images:
+                if image.folder.name not in by_name or (
+                    by_name[image.folder.name].image is None and image.image is not None
                 ):
-                    by_name[each.folder.name] = each
+                    by_name[image.folder.name] = image
         return tuple(by_name[name] for name in sorted(by_name))
 
 
 def read_images(entries: Sequence[Mapping[str, Any]]) -> tuple[PodImage, ...]:
     """Parses the supervisor's `images`, validated like an image of this machine."""
-    return tuple(_read(each) for each in entries)
+    return tuple(_read(entry) for entry in entries)
 
 
 def _read(entry: Mapping[str, Any]) -> PodImage:
@@ -72,11 +73,11 @@ def _read(entry: Mapping[str, Any]) -> PodImage:
     try:
         image = MachineImage.model_validate_json(str(entry["about"]))
     except ValidationError as error:
-        return PodImage(folder, None, reason=f"image.json: {error.errors()[0]['msg']}")
+        return PodImage(folder, None, reason=f"image.json: {problem_words(error.errors()[0])}")
     if image.name != folder.name:
         return PodImage(folder, None, reason=(f"its name is {image.name!r}, but its folder is called {folder.name!r}"))
     sizes = entry["sizes"]
-    wrong = [each.file for each in image.files() if sizes.get(each.file) != each.size]
+    wrong = [file.file for file in image.files() if sizes.get(file.file) != file.size]
     if wrong:
         return PodImage(folder, None, reason=f"{wrong[0]} is missing or its size differs from image.json")
     return PodImage(folder, image, built_in=str(entry["secret"]))
@@ -94,14 +95,14 @@ def select_image(images: Sequence[PodImage], name: str, default: str) -> PodImag
         ClusterLost: there is none, or `default` is ambiguous.
     """
     image_name = default_of(images, default) if name == DEFAULT else name
-    names = ", ".join(each.folder.name for each in images) or "none"
+    names = ", ".join(image.folder.name for image in images) or "none"
     if not image_name:
         raise ClusterLost(
             f"the run names no image, and there are several: {names}",
             code="image_not_available",
             hint="Set DESKARENA_DEFAULT_IMAGE.",
         )
-    choice = next((each for each in images if each.folder.name == image_name), None)
+    choice = next((image for image in images if image.folder.name == image_name), None)
     if choice is None or choice.image is None:
         why = f"cannot be used: {choice.reason}" if choice is not None else (f"does not exist; available: {names}")
         raise ClusterLost(
@@ -122,9 +123,9 @@ def offers(images: Sequence[PodImage], default: str) -> tuple[ImageOffer, ...]:
     default_name = default_of(images, default)
     return tuple(
         offer_of(
-            each.image, default=each.folder.name == default_name, prepared=None
+            image.image, default=image.folder.name == default_name, prepared=None
         )  # Each node or pod has templates of its own.
-        if each.image is not None
-        else ImageOffer(name=each.folder.name, default=each.folder.name == default_name, reason=each.reason)
-        for each in images
+        if image.image is not None
+        else ImageOffer(name=image.folder.name, default=image.folder.name == default_name, reason=image.reason)
+        for image in images
     )

@@ -133,7 +133,7 @@ class SlotDesktops(Generic[D]):
         def make_next() -> D:
             if former is not None:
                 former.discard()
-            return warmed(make())
+            return warm_up(make())
 
         Thread(target=deliver, args=(spare.coming, make_next), name=f"spare {slot}").start()
         return True
@@ -177,7 +177,7 @@ class SlotDesktops(Generic[D]):
             desktop.close()
 
 
-def warmed(desktop: D) -> D:
+def warm_up(desktop: D) -> D:
     """The desktop after a first capture of its screen, so that the first observation finds everything loaded."""
     with closed_on_failure(desktop):
         desktop.desktop.frame()
@@ -195,16 +195,16 @@ def deliver(coming: "Future[T]", make: Callable[[], T]) -> None:
     try:
         coming.set_result(make())
     except MachineLost as error:
-        _failed(coming, error)
+        _set_failure(coming, error)
     except GuestRefused as error:
-        _failed(
+        _set_failure(
             coming,
             GuestLost(f"a prepared desktop refused a basic operation: {error.message}", code="desktop_refused"),
         )
     except Exception as error:
         # Otherwise the exception would end this thread, and waiters would wait until the deadline.
         logger.exception("preparing a desktop raised")
-        _failed(
+        _set_failure(
             coming,
             ClusterLost(
                 f"a desktop could not be prepared: {type(error).__name__}: {error}", code="desktop_not_created"
@@ -212,7 +212,7 @@ def deliver(coming: "Future[T]", make: Callable[[], T]) -> None:
         )
 
 
-def _failed(coming: "Future[Any]", error: MachineLost) -> None:
+def _set_failure(coming: "Future[Any]", error: MachineLost) -> None:
     logger.warning("desktop not prepared: %s", error.message)
     coming.set_exception(error)
 

@@ -119,7 +119,7 @@ class PodTemplateStore:
 
     def check(self, folder: Path, image: MachineImage) -> None:
         files = image.files()
-        hashes = self._supervisor.hashes(str(folder), [each.file for each in files])
-        altered = [each.file for each in files if hashes.get(each.file) != each.sha256]
+        hashes = self._supervisor.hashes(str(folder), [file.file for file in files])
+        altered = [file.file for file in files if hashes.get(file.file) != file.sha256]
         if altered:
             raise ImageChanged(f"the image {image.name} was modified: {altered[0]} has other content")

@@ -13,7 +13,7 @@ from worker.k8s.manifests import PodResources
 from worker.k8s.plan import Volume
 from worker.k8s.pods import Pods, PodUnavailable
 from worker.providers._pod_images import KnownImages, PodImage
-from worker.providers.pod_slot import PodSlot, reached
+from worker.providers.pod_slot import PodSlot, slot_of_pod
 from worker.qemu.client import SupervisorError
 from worker.qemu.machine import TCG
 
@@ -85,14 +85,14 @@ class ImageProbe:
             with self._looking:
                 if self._looks == before:
                     if not self.images:
-                        self._looked()
+                        self._probe()
                 elif self._error is not None and not self.images:
                     raise self._error
         return self._images.of(node)
 
     def _refresh(self) -> None:
         try:
-            self._again_at = time.monotonic() + self._looked()
+            self._again_at = time.monotonic() + self._probe()
             self.why_none = "the volume of images is empty"
         except (ClusterError, ClusterLost, PodUnavailable, SupervisorError) as error:
             self.why_none = f"the images cannot be read: {error}"
@@ -103,7 +103,7 @@ class ImageProbe:
         finally:
             self._looking.release()
 
-    def _looked(self) -> float:
+    def _probe(self) -> float:
         """Probes and records the result; returns the seconds until the next probe. The caller holds the lock."""
         self._error = None
         try:
@@ -143,7 +143,7 @@ class ImageProbe:
     def _read_at(self, pods: Pods, node: str) -> tuple[PodImage, ...]:
         pod = pods.take(SlotRef(self._index, node, id="images"), ROOM, kvm=False)
         try:
-            slot = reached(pod, time.monotonic(), TCG)  # It has no device, and runs no machine.
+            slot = slot_of_pod(pod, time.monotonic(), TCG)  # It has no device, and runs no machine.
             slot.leave()
             return slot.images
         finally:

@@ -17,10 +17,10 @@ from backend.domain.machines.slots import DesktopNeeds, SlotRef, largest, need_o
 from backend.domain.ports.cluster import SlotTrouble
 from backend.domain.ports.desktop import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import PluginKind, register
+from backend.services.periodic_thread import PeriodicThread
 from worker.activity import Tracker
 from worker.base.circuit_breaker import CircuitBreaker
 from worker.base.health import health_limits
-from worker.base.periodic_thread import PeriodicThread
 from worker.egress import Gateways
 from worker.k8s import manifests
 from worker.k8s.client import configured, connect
@@ -99,7 +99,7 @@ class K8sProvider:
         return self._settings.k8s_max_desktops_per_worker
 
     def largest(self) -> DesktopNeeds | None:
-        return largest_need(self._plan, (each.image for each in self._scout.images))
+        return largest_need(self._plan, (image.image for image in self._scout.images))
 
     def availability(self) -> Availability:
         """Whether the cluster is configured and allows pods, and which images it has."""
@@ -115,18 +115,18 @@ class K8sProvider:
         self._scout.beside()
         if not self._scout.images:
             return Availability(ok=False, reason=self._scout.why_none)
-        return self._offered(pods)
+        return self._availability(pods)
 
     def emulated(self) -> Mapping[str, str]:
         """Nodes whose device boots no machine, as found by their pods -> why."""
         return self._pods.emulated() if self._pods is not None else {}
 
-    def _offered(self, pods: Pods) -> Availability:
+    def _availability(self, pods: Pods) -> Availability:
         images = self._scout.images
         image_offers, troubles, slow = offers(images, self._settings.default_image), pods.troubles(), pods.emulated()
         usable = [each.image for each in images if each.image is not None]
         if not usable:
-            return Availability(ok=False, reason="; ".join(each.reason for each in image_offers), images=image_offers)
+            return Availability(ok=False, reason="; ".join(offer.reason for offer in image_offers), images=image_offers)
         return Availability(
             ok=True,
             reason=f"pods in the namespace {self._namespace()}"
@@ -178,7 +178,7 @@ class K8sProvider:
             former.close()
         with self.slots.taking(slot):
             try:
-                opened = self._opened(slot, spec)
+                opened = self._open_desktop(slot, spec)
             except SlotTakenOver:
                 raise
             except ClusterSilent as error:
@@ -201,7 +201,7 @@ class K8sProvider:
             raise ClusterLost(STOPPED, code="worker_stopping")
         return opened
 
-    def _opened(self, slot: SlotRef, spec: DesktopSpec) -> PodDesktop:
+    def _open_desktop(self, slot: SlotRef, spec: DesktopSpec) -> PodDesktop:
         pod_slot = self.slots.have(slot, spec)
         pod_slot.attempts += 1
         try:

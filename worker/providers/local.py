@@ -37,8 +37,8 @@ from worker.local.images import SYSTEMS, WINE, offers
 from worker.local.limits import DesktopLimits
 from worker.local.session_processes import full_of_files, runnable_threads
 from worker.local.trials import once, version_of
-from worker.local.wine_threads import suspended
-from worker.providers._prewarmed import SlotDesktops, warmed
+from worker.local.wine_threads import count_suspended
+from worker.providers._prewarmed import SlotDesktops, warm_up
 from worker.providers.local_trial import Trial, use
 from worker.qemu.memory_budget import RESERVE
 
@@ -117,7 +117,7 @@ class LocalDesktop:
         runnable = runnable_threads(self.handle.pid)
         if runnable >= _MANY_RUNNABLE:
             return DesktopEnd(cause=EndCause.PROCESSOR_LIMIT, facts={"runnable_threads": runnable})
-        threads = suspended(self.handle.pid) if self.spec.image == WINE else 0
+        threads = count_suspended(self.handle.pid) if self.spec.image == WINE else 0
         return (
             DesktopEnd(cause=EndCause.SESSION_SUSPENDED, facts={"suspended_threads": threads})
             if threads
@@ -222,7 +222,7 @@ class LocalProvider:
             age = time.monotonic() - self._tried_at
             if self._answer is None or (not self._answer.ok and age > _FORGET_FAILURE_SECONDS):
                 self._answer, self._tried_at = self._try_out(), time.monotonic()
-            elif self._answer.ok and age > _FORGET_WINE_SECONDS and any(each.reason for each in self._answer.images):
+            elif self._answer.ok and age > _FORGET_WINE_SECONDS and any(image.reason for image in self._answer.images):
                 self._answer, self._tried_at = self._offering(self._answer.reason), time.monotonic()
             return self._answer
 
@@ -246,7 +246,7 @@ class LocalProvider:
         Raises:
             MachineLost: none can be created, or it does not last.
         """
-        desktop = warmed(self._make(_TRIAL))
+        desktop = warm_up(self._make(_TRIAL))
         try:
             return use(desktop, programs or {})
         finally:
@@ -269,7 +269,7 @@ class LocalProvider:
 
     def _try_wine(self) -> str:
         try:
-            warmed(self._make(_WINE_TRIAL)).close()
+            warm_up(self._make(_WINE_TRIAL)).close()
         except MachineLost as error:
             return f"Wine is installed, but no desktop with it can be created: {error.message}"
         return ""

@@ -112,7 +112,7 @@ class PodSlot:
         self.supervisor.close()
 
 
-def reached(pod: Pod, now: float, accelerator: str) -> PodSlot:
+def slot_of_pod(pod: Pod, now: float, accelerator: str) -> PodSlot:
     """The slot of that pod.
 
     Args:

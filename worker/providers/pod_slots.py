@@ -17,7 +17,7 @@ from worker.k8s.pods import LaterLease, Pod, Pods, PodUnavailable
 from worker.k8s.warm_plan import kind_of
 from worker.providers._pod_images import read_images, select_image
 from worker.providers.image_probe_pod import ImageProbe
-from worker.providers.pod_slot import PodSlot, reached
+from worker.providers.pod_slot import PodSlot, slot_of_pod
 from worker.qemu.client import SupervisorError
 from worker.qemu.remote import LeaseSuperseded
 
@@ -105,7 +105,7 @@ class PodSlots:
                 # A holder in between must not come back into it.
                 pods.hold(pod_slot.pod, slot.fence, {DESKTOP: kind_of(spec), ATTEMPTS: begins(slot, pod_slot.attempts)})
                 pod_slot.leave()
-                pod_slot = self._reached(
+                pod_slot = self._reach_slot(
                     pods, slot, replace(pod_slot.pod, fence=slot.fence, attempts=pod_slot.attempts)
                 )
             else:
@@ -122,7 +122,7 @@ class PodSlots:
         if choice.image is None:
             raise PodUnavailable(choice.reason, code="image_not_found")
         room = PodResources(choice.image.memory_mib, need_of(choice.image).cores, kind_of(spec))
-        pod_slot = self._reached(pods, slot, pods.take(slot, room))
+        pod_slot = self._reach_slot(pods, slot, pods.take(slot, room))
         pod_slot.renewed_at = now
         self._scout.heard(pods.plan.images, pod_slot, new=pod_slot.pod.is_new)
         return pod_slot
@@ -138,9 +138,9 @@ class PodSlots:
             and pod_slot.serves(spec, self._settings.default_image)
         )
 
-    def _reached(self, pods: Pods, slot: SlotRef, pod: Pod) -> PodSlot:
+    def _reach_slot(self, pods: Pods, slot: SlotRef, pod: Pod) -> PodSlot:
         try:
-            pod_slot = reached(pod, time.monotonic(), self._settings.accelerator)
+            pod_slot = slot_of_pod(pod, time.monotonic(), self._settings.accelerator)
         except LeaseSuperseded:
             raise
         except SupervisorError:

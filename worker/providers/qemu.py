@@ -183,8 +183,8 @@ class QemuProvider:
     def memory_claims(self) -> list[tuple[int, Callable[[], int]]]:
         """Of each machine, including those being created: maximum bytes, and a function that returns its usage."""
         with self._lock:
-            self._claims = [each for each in self._claims if each.holds()]
-            return [(each.size, each.used) for each in self._claims]
+            self._claims = [claim for claim in self._claims if claim.holds()]
+            return [(claim.size, claim.used) for claim in self._claims]
 
     def _make_in_room(self, slot: SlotRef, spec: DesktopSpec) -> QemuDesktop:
         """A new machine; machines prepared for other slots are discarded if needed.

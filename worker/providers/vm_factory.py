@@ -103,7 +103,7 @@ class VmFactory:
         if template.key != order.key:
             order = order.as_emulated(template.why_emulated)
         start = time.monotonic()
-        handle = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
+        handle = _start_vm(lambda: supervisor.start(CLONE, order.machine, place=template.place))
         return _hand_over(_BootingVm(supervisor, handle, template.secret, start), order)
 
     def boot(
@@ -112,7 +112,7 @@ class VmFactory:
         """Like `make`, without a template and with the reason."""
         start, secret, tracker = time.monotonic(), order.first_secret(), tracker or Tracker()
         with _phase(tracker, order, "start", subject="a machine"):
-            handle = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
+            handle = _start_vm(lambda: supervisor.start(COLD, order.machine, secret=secret))
         return _hand_over(_BootingVm(supervisor, handle, secret, start, tracker), order, why_cold)
 
     def prepare(self, bench: VmHost, order: VmRequest) -> Template:
@@ -306,7 +306,7 @@ def _screen(supervisor: SupervisorClient, handle: VmHandle) -> ScreenWatch:
     return ScreenWatch(take)
 
 
-def _started(start: Callable[[], VmHandle]) -> VmHandle:
+def _start_vm(start: Callable[[], VmHandle]) -> VmHandle:
     try:
         return start()
     except SupervisorError as error:

@@ -1,4 +1,4 @@
-"""How a host's machines run, and why. The standard library only: this runs in pods, too."""
+"""Whether a host's machines run with KVM or emulated, and why. The standard library only: this runs in pods, too."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

@@ -94,10 +94,10 @@ class Chooser:
             if "permission denied" in why.lower():
                 return self._emulate(AccelerationReason.NO_ACCESS, f"QEMU's user may not open {DEVICE}")
             return self._emulate(AccelerationReason.NO_START, why)
-        features = accepted(
+        features = accepted_options(
             _FEATURES, lambda combination: not self._host.starts(replace(self._kvm, cpu=_cpu(combination)))
         )
-        return self._compare(_cpu(features), tuple(each for each in _FEATURES if each not in features))
+        return self._compare(_cpu(features), tuple(feature for feature in _FEATURES if feature not in features))
 
     def _compare(self, cpu: str, refused: tuple[str, ...]) -> Acceleration:
         machine = replace(self._kvm, cpu=cpu)
@@ -112,7 +112,7 @@ class Chooser:
             return self._emulate(AccelerationReason.SLOWER, f"slower than emulation (over {over:.0f} times)", refused)
         except QemuFailed as error:
             return self._emulate(AccelerationReason.NO_START, f"a trial machine failed: {error}", refused)
-        hints = accepted(
+        hints = accepted_options(
             HINTS, lambda combination: self._runs(replace(self._windows, cpu=",".join((cpu, *combination))))
         )
         return Acceleration(
@@ -121,7 +121,7 @@ class Chooser:
             detail=f"{times:.1f} times faster than emulation" if times >= 1 else _slower(times),
             cpu=cpu,
             hints=hints,
-            refused=(*refused, *(each for each in HINTS if each not in hints)),
+            refused=(*refused, *(hint for hint in HINTS if hint not in hints)),
             seconds=self._seconds,
         )
 
@@ -157,7 +157,7 @@ class Chooser:
         return Acceleration(accelerator=TCG, reason=reason, detail=detail, refused=refused, seconds=self._seconds)
 
 
-def accepted(options: Sequence[str], works: Callable[[tuple[str, ...]], bool]) -> tuple[str, ...]:
+def accepted_options(options: Sequence[str], works: Callable[[tuple[str, ...]], bool]) -> tuple[str, ...]:
     """Options that work together: all, or found by adding one after another.
 
     Args:
@@ -175,7 +175,7 @@ def accepted(options: Sequence[str], works: Callable[[tuple[str, ...]], bool]) -
 
 def _cpu(features: Sequence[str]) -> str:
     """The host's CPU without those of _FEATURES that are not listed."""
-    return ",".join(("host", *(f"-{each}" for each in _FEATURES if each not in features)))
+    return ",".join(("host", *(f"-{feature}" for feature in _FEATURES if feature not in features)))
 
 
 def _slower(times: float) -> str:

@@ -44,7 +44,7 @@ class BackgroundJob:
         self.output, writer = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [*words, *(str(each.absolute()) for each in files)],
+                [*words, *(str(file.absolute()) for file in files)],
                 stdin=subprocess.DEVNULL,
                 stdout=writer,
                 env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONPATH": str(_ROOT)},
@@ -99,7 +99,7 @@ def main() -> None:
     if os.getppid() != int(parent):
         return
     try:
-        output, code = json.dumps(run_job(what, [Path(each) for each in files])), 0
+        output, code = json.dumps(run_job(what, [Path(file) for file in files])), 0
     except OSError as error:
         output, code = str(error), 1
     sys.stdout.write(output + "\n")

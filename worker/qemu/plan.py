@@ -64,7 +64,7 @@ class Host:
 
     @property
     def speed(self) -> str:
-        """How its machines run, on one line."""
+        """One line on how its machines run."""
         how, figures = self.acceleration.detail, self.acceleration.figures
         if self.emulated:
             return f"emulated, 10 to 30 times slower than with hardware virtualisation; kvm: {how}{figures}"

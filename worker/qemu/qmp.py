@@ -103,7 +103,7 @@ class Qmp:
             if "event" in answer:
                 self._keep(answer)
             elif answer.get("id") == self._number:
-                return _returned(answer, command)
+                return _return_value(answer, command)
 
     def wait(self, names: Collection[str], seconds: float) -> QmpEvent:
         """The first stored or future event of one of these names; earlier ones are dropped.
@@ -127,7 +127,7 @@ class Qmp:
         """
         try:
             for _ in range(_MOST_EVENTS):
-                self._keep(self._received(time.monotonic()))
+                self._keep(self._receive(time.monotonic()))
         except TimeoutError:
             pass
         except QmpLost:
@@ -155,11 +155,11 @@ class Qmp:
 
     def _next_message(self, deadline: float) -> dict[str, Any]:
         try:
-            return self._received(deadline)
+            return self._receive(deadline)
         except TimeoutError:
             raise QmpLost("QEMU did not respond in time", code="qmp_timeout") from None
 
-    def _received(self, deadline: float) -> dict[str, Any]:
+    def _receive(self, deadline: float) -> dict[str, Any]:
         """The next message. Raises TimeoutError at the deadline, QmpLost."""
         while not self._inbox:
             left = deadline - time.monotonic()
@@ -183,7 +183,7 @@ def _seconds(timestamp: Mapping[str, Any]) -> float:
     return whole + micro / 1e6 if isinstance(whole, int) and isinstance(micro, int) else 0.0
 
 
-def _returned(answer: Mapping[str, Any], command: str) -> Any:
+def _return_value(answer: Mapping[str, Any], command: str) -> Any:
     if "error" in answer:
         error = answer["error"]
         words = error.get("desc") if isinstance(error, dict) else error

@@ -52,7 +52,7 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
         connection.settimeout(seconds)
         steady(connection)
         connection.sendall(encode({"nonce": mine, "fence": fence}))
-        theirs = _checked(_line(connection, time.monotonic() + seconds), token, mine, fence)
+        theirs = _check(_line(connection, time.monotonic() + seconds), token, mine, fence)
         connection.settimeout(seconds)
         connection.sendall(encode({"proof": handshake.proof(token, handshake.WORKER, mine, theirs, fence)}))
         connection.settimeout(None)
@@ -89,7 +89,7 @@ def _line(connection: socket.socket, deadline: float) -> dict[str, Any]:
     raise ForeignPod("the peer is not a supervisor of ours")
 
 
-def _checked(answer: dict[str, Any], token: str, mine: str, fence: int) -> str:
+def _check(answer: dict[str, Any], token: str, mine: str, fence: int) -> str:
     theirs = answer.get("nonce")
     if not isinstance(theirs, str) or not theirs:
         raise ForeignPod("the peer is not a supervisor of ours")

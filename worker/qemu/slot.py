@@ -76,15 +76,15 @@ class _OpenFiles:
 
     def path(self, file: str | Path) -> str:
         """Path of a file for QEMU; empty for none."""
-        return self._added(os.open(file, os.O_RDONLY)) if str(file) else ""
+        return self._add_fd(os.open(file, os.O_RDONLY)) if str(file) else ""
 
     def nameless(self, folder: Path, content: bytes) -> str:
         """A new unlinked file."""
         file = folder / f".{os.getpid()}-{time.monotonic_ns()}"
         fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        name = self._added(fd)
+        name = self._add_fd(fd)
         file.unlink()
-        self._owned(fd)
+        self._set_owner(fd)
         _write(fd, content)
         return name
 
@@ -96,15 +96,15 @@ class _OpenFiles:
     def writable(self, file: Path) -> str:
         """An existing file that QEMU may write."""
         fd = os.open(file, os.O_RDWR)
-        name = self._added(fd)
-        self._owned(fd)
+        name = self._add_fd(fd)
+        self._set_owner(fd)
         return name
 
-    def _owned(self, fd: int) -> None:
+    def _set_owner(self, fd: int) -> None:
         if self._user is not None:
             os.fchown(fd, self._user, self._user)
 
-    def _added(self, fd: int) -> str:
+    def _add_fd(self, fd: int) -> str:
         self.fds.append(fd)
         return f"/proc/self/fd/{fd}"
 
@@ -140,7 +140,7 @@ class VmSlot:
             folder.mkdir(mode=0o700)
             if user is not None:
                 os.chown(folder, user, user)
-            self.machines[folder.name] = self._started(request, folder, opened, user)
+            self.machines[folder.name] = self._start_vm(request, folder, opened, user)
         except BaseException:
             self._forget(folder, user)
             raise
@@ -148,7 +148,7 @@ class VmSlot:
             opened.close()
         return folder.name
 
-    def _started(self, request: StartRequest, folder: Path, opened: _OpenFiles, user: int | None) -> RunningVm:
+    def _start_vm(self, request: StartRequest, folder: Path, opened: _OpenFiles, user: int | None) -> RunningVm:
         start = time.monotonic()
         files = self._files(request, opened)
         monitor = socket.socketpair()
@@ -251,7 +251,7 @@ class VmSlot:
         try:
             running.qemu.ask("getfd", {"fdname": "state"}, fds=[state])
             running.qemu.ask("migrate", {"uri": "fd:state"})
-            _migrated(running.qemu, _FREEZE_SECONDS)
+            _await_migration(running.qemu, _FREEZE_SECONDS)
         finally:
             os.close(state)
         try:
@@ -354,7 +354,7 @@ def _load(running: RunningVm, place: Path) -> None:
     with (place / template.STATE).open("rb") as state:
         qemu.ask("getfd", {"fdname": "state"}, fds=[state.fileno()])
     qemu.ask("migrate-incoming", {"uri": "fd:state"})
-    _migrated(qemu, _LOAD_SECONDS)
+    _await_migration(qemu, _LOAD_SECONDS)
     qemu.ask("cont")
     running.seconds["state"] = time.monotonic() - start
 
@@ -365,7 +365,7 @@ def _ignore_shared(qemu: Qemu) -> None:
     qemu.ask("migrate-set-capabilities", {"capabilities": [{"capability": name, "state": True} for name in names]})
 
 
-def _migrated(qemu: Qemu, seconds: float) -> None:
+def _await_migration(qemu: Qemu, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while True:
         event = qemu.wait({"MIGRATION", "SHUTDOWN"}, max(0.0, deadline - time.monotonic()))

@@ -73,7 +73,7 @@ class Templates:
         if not self._folder.is_dir():
             return []
         templates = (self.find(each.name) for each in sorted(self._folder.iterdir()) if (each / ABOUT).is_file())
-        return [each for each in templates if each is not None]
+        return [template for template in templates if template is not None]
 
     @contextlib.contextmanager
     def making(self, key: str, *, wait: bool = True) -> Iterator[Path]:

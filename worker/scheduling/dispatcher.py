@@ -19,13 +19,13 @@ from backend.domain.ports.cluster import ClusterProvider
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.capacity.workers import WorkerInfo
 from backend.services.lifecycle import lease_reaper
+from backend.services.periodic_thread import PeriodicThread
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from worker.attempt.attempt_dependencies import AttemptDeps
 from worker.base.database import Database
 from worker.base.guarded_store import GuardedStore
 from worker.base.lease import HeldLease, HeldLeases, LeaseGrant
-from worker.base.periodic_thread import PeriodicThread
 from worker.scheduling.heartbeat import Heartbeat
 from worker.scheduling.maintenance_loop import MaintenanceLoop
 from worker.scheduling.slot_health_reporter import SlotHealthReporter
@@ -199,7 +199,7 @@ class Dispatcher:
     def _look_again(self, worker_id: UUID) -> None:
         """Updates capabilities, which change when images are built or programs installed."""
         try:
-            self._tell_news(worker_id, self._described())
+            self._tell_news(worker_id, self._describe())
         except Unavailable:
             pass  # The dispatcher already reports it.
         except Exception:
@@ -208,7 +208,7 @@ class Dispatcher:
             rest = 0.0 if self._outdated else min(self._news_rest, LONGEST_REST)
             self._look_again_at = time.monotonic() + rest
 
-    def _described(self) -> WorkerInfo:
+    def _describe(self) -> WorkerInfo:
         """Current capabilities, and what prevents work from starting."""
         info, hindrance = self._works.describe(), self._hindrance
         return replace(info, capabilities={**info.capabilities, "hindrance": hindrance}) if hindrance else info
@@ -223,7 +223,7 @@ class Dispatcher:
             self.wake()
 
     def _register(self) -> None:
-        info = self._info = self._described()
+        info = self._info = self._describe()
         self._news_rest = NEWS_REST
         self._look_again_at = time.monotonic() + min(NEWS_REST, LONGEST_REST)
         worker = self._database.once(lambda session: claims.register_worker(_fitting(session), info))

@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 
 from backend.domain.errors import Cancelled, LeaseLost, NotFound
 from backend.services.attempts import attempts
+from backend.services.periodic_thread import PeriodicThread
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Fence
 from worker.base.database import Database
 from worker.base.lease import HeldLease, HeldLeases
-from worker.base.periodic_thread import PeriodicThread
 
 LOOK_SECONDS = 0.25
 RETRY_SECONDS = 0.5

@@ -4,10 +4,11 @@ import logging
 import time
 
 from backend.services.deletions import removal, retention
+from backend.services.periodic_thread import PeriodicThread
 from backend.services.results import rollup_jobs
+from backend.services.runs import budgets
 from backend.services.scheduling import maintenance
 from worker.base.database import Database
-from worker.base.periodic_thread import PeriodicThread
 
 SCHEDULE_SECONDS = 20.0
 """Interval at which the scheduler's statistics are updated."""
@@ -56,6 +57,7 @@ class MaintenanceLoop:
             if time.monotonic() >= self._schedule_at:
                 self._schedule_at = time.monotonic() + SCHEDULE_SECONDS
                 maintenance.keep_schedule(self._database.factory)
+                budgets.count_due(self._database.factory)
 
     def _remove(self) -> None:
         removal.remove_marked(self._database.factory)

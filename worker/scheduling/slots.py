@@ -9,6 +9,10 @@ from sqlalchemy.orm import Session
 from backend.domain.errors import DeskarenaError, Unavailable
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
+from backend.telemetry import tracing
+from backend.telemetry.attributes import Attributes
+from backend.telemetry.logs import log_ids
+from backend.telemetry.metrics import RESETS_FAILED
 from worker.attempt.attempt_dependencies import AttemptDeps
 from worker.attempt.recorder import AttemptRecorder
 from worker.attempt.runner import run_attempt
@@ -71,11 +75,23 @@ class SlotWorker:
             self._ended(self)
 
     def _run_episode(self, claim: Claim) -> None:
+        with log_ids(run_id=claim.run_id, episode_id=claim.episode_id, attempt_id=claim.attempt_id):
+            facts: Attributes = {
+                "deskarena.lease.id": str(claim.lease_id),
+                "deskarena.provider": claim.provider,
+                "deskarena.slot": claim.slot.index,
+                "deskarena.node": claim.slot.node or None,
+            }
+            with tracing.span("lease", facts, parent=claim.trace_parent), tracing.span("attempt", facts_of(claim)):
+                self._run_attempt(claim)
+
+    def _run_attempt(self, claim: Claim) -> None:
         logger.info("attempt %s: %s (try %d)", claim.attempt_id, claim.task.key, claim.attempt_number)
         self.hold.begins(claim.fence)
         book = AttemptRecorder(self._database, self._store, self.hold, claim.fence)
         try:
             self.could_open = run_attempt(claim, self.hold, book, self._tools)
+            RESETS_FAILED.labels(claim.provider).inc(not self.could_open)
         finally:
             self.hold.ends()
             book.close()
@@ -104,3 +120,16 @@ class SlotWorker:
             logger.warning("lease not returned: %s", error.message)
         except Exception:
             logger.exception("lease not returned")
+
+
+def facts_of(claim: Claim) -> Attributes:
+    """Trace attributes of an attempt."""
+    return {
+        "deskarena.run.id": str(claim.run_id),
+        "deskarena.episode.id": str(claim.episode_id),
+        "deskarena.attempt.id": str(claim.attempt_id),
+        "deskarena.attempt.number": claim.attempt_number,
+        "deskarena.benchmark": claim.benchmark,
+        "deskarena.provider": claim.provider,
+        "deskarena.agent": claim.config.agent,
+    }

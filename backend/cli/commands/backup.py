@@ -31,7 +31,7 @@ def backup(
     folder: Folder,
     keep: Annotated[
         int | None,
-        typer.Option("--keep", min=1, metavar="N", help="Remove all snapshots but the newest N (default: keep all)."),
+        typer.Option("--keep", min=1, metavar="N", help="Remove all but the newest N snapshots (default: keep all)."),
     ] = None,
     data: Data = None,
     output: OutputForm = Output.TABLE,
@@ -68,7 +68,7 @@ def restore(
     folder: Folder,
     name: SnapshotName = "",
     replace: Annotated[
-        bool, typer.Option("--replace", help="Remove everything that the database has. Stop the service first.")
+        bool, typer.Option("--replace", help="Remove everything in the database. Stop the service first.")
     ] = False,
     data: Data = None,
     output: OutputForm = Output.TABLE,

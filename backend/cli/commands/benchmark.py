@@ -80,7 +80,7 @@ def upload(api: Api, kind: str, path: Path, name: str, *, strict_upstream: bool)
     if not path.exists():
         raise UsageError(f"{path} does not exist.", code="path_not_found")
     with tempfile.TemporaryDirectory(prefix="deskarena-import-") as folder:
-        archive = path if path.is_file() else zipped(path, Path(folder) / "files.zip", only_json=kind in PUBLISHED)
+        archive = path if path.is_file() else zip_folder(path, Path(folder) / "files.zip", only_json=kind in PUBLISHED)
         fields = {"kind": kind, "name": name, "strict_upstream": str(strict_upstream).lower()}
         return api.upload("/benchmarks", fields, archive.name, archive)
 
@@ -212,7 +212,7 @@ def wait_for_validation(api: Api, name: str, report: Any, timeout: float | None)
     return report
 
 
-def zipped(folder: Path, target: Path, *, only_json: bool = False) -> Path:
+def zip_folder(folder: Path, target: Path, *, only_json: bool = False) -> Path:
     """Zip file of a folder, under the folder's name, without hidden files and symlinked folders."""
     root = folder.resolve()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as archive:

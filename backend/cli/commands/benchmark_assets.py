@@ -31,7 +31,7 @@ def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
     name: Name,
     jobs: Annotated[int, typer.Option("--jobs", min=1, max=16, help="Parallel downloads.")] = 4,
     tasks: Tasks = None,
-    force: Annotated[bool, typer.Option("--force", help="Download existing files again, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also download files that exist already.")] = False,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
@@ -43,7 +43,7 @@ def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
         known = list(api.items(f"/benchmarks/{name}/assets", tasks=tasks or None))
         urls = [row["url"] for row in known if force or row["state"] != "stored"]
         rows = {row["url"]: row for row in known}
-        for count, row in enumerate(_fetched(api, name, urls, jobs, force=force), start=1):
+        for count, row in enumerate(_fetch(api, name, urls, jobs, force=force), start=1):
             rows[row["url"]] = row
             progress(f"[{count}/{len(urls)}] {in_words(row)}")
     bad = [row for row in rows.values() if row["state"] != "stored" or row["problem"]]
@@ -67,7 +67,7 @@ def _finish(name: str, total: int, bad: Sequence[Any]) -> None:
         raise typer.Exit(ExitCode.THRESHOLD_MISSED)
 
 
-def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, force: bool) -> Iterator[Any]:
+def _fetch(api: Api, name: str, urls: Sequence[str], jobs: int, *, force: bool) -> Iterator[Any]:
     """Yields each file's row when its download has ended."""
     left: SimpleQueue[str] = SimpleQueue()
     done: SimpleQueue[Any] = SimpleQueue()

@@ -75,7 +75,9 @@ def compare(  # noqa: PLR0913, PLR0917 - its options
         print_object(
             api.get(
                 "/compare",
-                configuration=[an_id(each, "deskarena configuration list") for each in configurations],
+                configuration=[
+                    an_id(configuration, "deskarena configuration list") for configuration in configurations
+                ],
                 benchmark=benchmark,
                 version=version,
                 conditions=conditions,

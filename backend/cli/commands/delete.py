@@ -88,7 +88,7 @@ def list_deletions(limit: Limit = DEFAULT_LIMIT, output: OutputForm = Output.TAB
 def _delete(path: str, what: str, *, yes: bool, output: Output, server: str | None) -> None:
     if not yes:
         if not sys.stdin.isatty():
-            raise UsageError("Nobody can be asked here. Add --yes.", code="option_missing")
+            raise UsageError("There is no terminal to ask for confirmation. Add --yes.", code="option_missing")
         typer.confirm(f"Delete {what}? This cannot be undone.", abort=True, err=True)
     with Api(server) as api:
         print_object(api.delete(path), output, _show)

@@ -57,7 +57,7 @@ def demonstrate(
         outer = {name: value for name, value in os.environ.items() if name in PASSED_VARIABLES}
         plan = StackPlan(data=folder, port=0, slots=slots, durable=False, outer=outer)
         progress("Starting everything in a temporary folder ...")
-        with Stack(plan, progress, lambda: signals.in_a_hurry) as stack, _watched(stack), Api(stack.url, "") as api:
+        with Stack(plan, progress, lambda: signals.in_a_hurry) as stack, _supervise(stack), Api(stack.url, "") as api:
             wait_for_worker(api)
             run_id = api.post("/runs", submission)["id"]
             wait_for_run(api, run_id, WaitLimits(timeout=timeout), progress)
@@ -92,7 +92,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _watched(stack: Stack) -> Iterator[None]:
+def _supervise(stack: Stack) -> Iterator[None]:
     """Supervise the stack in a background thread."""
     read_end, write_end = os.pipe()
     thread = threading.Thread(target=stack.supervisor.watch, args=(read_end,), name="supervisor")

@@ -7,23 +7,23 @@ from typing import Annotated
 import typer
 
 from backend.cli.client import Api
-from backend.cli.commands.benchmark import zipped
+from backend.cli.commands.benchmark import zip_folder
 from backend.cli.errors import UsageError
 from backend.cli.options import DEFAULT_LIMIT, Limit, OutputForm, RunId, Server
 from backend.cli.output import Output, print_facts, print_object, print_rows
 from backend.cli.tables.studies import SETS, set_facts
 from backend.domain.model.demonstration import SetForm
 
-app = typer.Typer(help="Sets of recorded steps with their right actions.", no_args_is_help=True)
+app = typer.Typer(help="Manage sets of recorded steps with their correct actions.", no_args_is_help=True)
 SetName = Annotated[str, typer.Option("--name", help="Name of the set.")]
-Source = Annotated[str, typer.Option("--source", help="Where it is from, and under which licence.")]
+Source = Annotated[str, typer.Option("--source", help="Source and licence of the set.")]
 
 
 @app.command("import")
 def import_set(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     form: Annotated[
         SetForm,
-        typer.Argument(metavar="FORM", help="Form of the files: deskarena, mind2web, android_control or omniact."),
+        typer.Argument(metavar="FORM", help="Format of the files: deskarena, mind2web, android_control or omniact."),
     ],
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Folder or zip file.")],
     name: SetName,
@@ -36,7 +36,7 @@ def import_set(  # noqa: PLR0913, PLR0917  a command has as many options as it h
         raise UsageError(f"{path} does not exist.", code="path_not_found")
     fields = {"form": form.value, "name": name, "source": source}
     with Api(server) as api, tempfile.TemporaryDirectory(prefix="deskarena-import-") as folder:
-        archive = path if path.is_file() else zipped(path, Path(folder) / "files.zip")
+        archive = path if path.is_file() else zip_folder(path, Path(folder) / "files.zip")
         result = api.upload("/demonstrations", fields, archive.name, archive)
     print_object(result, output, lambda row: print_facts(set_facts(row)))
 
@@ -46,7 +46,7 @@ def from_run(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     run: RunId,
     name: SetName,
     least_score: Annotated[
-        float, typer.Option("--least-score", min=0, max=1, help="Take episodes with this score or more.")
+        float, typer.Option("--least-score", min=0, max=1, help="Minimum score of an episode.")
     ] = 1.0,
     source: Source = "",
     output: OutputForm = Output.TABLE,

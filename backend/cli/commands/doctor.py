@@ -38,7 +38,7 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
     checks = all_checks(place, settings.accelerator)
     results = verdicts(checks, machine.room(place), {"qemu": image_need(place)}, settings.slots)
     show(checks, results, output)
-    works = {each.name for each in results if each.works}
+    works = {result.name for result in results if result.works}
     if "stack" not in works or works.isdisjoint(DESKTOPS):
         raise typer.Exit(ExitCode.INFRASTRUCTURE)
 
@@ -47,15 +47,15 @@ def image_need(data: Path) -> DesktopNeeds:
     """Requirements of one virtual machine, taken from the largest image."""
     from backend.services.machines.machine_images import all_images
 
-    return largest(need_of(each.image) for each in all_images(data) if each.image is not None)
+    return largest(need_of(image.image) for image in all_images(data) if image.image is not None)
 
 
 def show(checks: Sequence[DoctorCheck], results: Sequence[DoctorVerdict], output: Output) -> None:
     """Print the report."""
     rows: list[dict[str, Any]] = [asdict(check) for check in checks]
-    summary: list[Mapping[str, Any]] = [asdict(each) for each in results]
+    summary: list[Mapping[str, Any]] = [asdict(result) for result in results]
     if output is Output.JSON:
-        can = {each.name: each.works for each in results}
+        can = {result.name: result.works for result in results}
         print(json.dumps({"can": can, "summary": summary, "checks": rows}, indent=2))
     elif output is Output.JSONL:
         for row in rows:

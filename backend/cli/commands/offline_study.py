@@ -10,7 +10,7 @@ from backend.cli.client import Api
 from backend.cli.commands.run import parameters
 from backend.cli.commands.study import DesignOption, StudyId, factors, read, set_values
 from backend.cli.options import DEFAULT_LIMIT, Limit, OutputForm, Server
-from backend.cli.output import Output, print_facts, print_object, print_rows, progress
+from backend.cli.output import Output, print_facts, print_notice, print_object, print_rows, progress
 from backend.cli.tables.studies import OFFLINE_STUDIES, offline_facts, show_offline
 
 app = typer.Typer(help="Evaluate agents on recorded steps, without a desktop.", no_args_is_help=True)
@@ -38,7 +38,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     action_space: Annotated[str | None, typer.Option("--action-space", help="Action space.")] = None,
     factor: Annotated[
         list[str] | None,
-        typer.Option("--factor", metavar="FIELD=A,B", help="What differs, and its levels (repeatable)."),
+        typer.Option("--factor", metavar="FIELD=A,B", help="Factor and its levels (repeatable)."),
     ] = None,
     design: Annotated[
         DesignOption | None,
@@ -75,7 +75,9 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     body = {**body, **set_values(own), "base": {**body.get("base", {}), **set_values(base)}}
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
     with Api(server) as api:
-        print_object(api.post("/offline-studies", body, headers), output, lambda study: print(study["id"]))
+        study = api.post("/offline-studies", body, headers)
+        print_notice(study)
+        print_object(study, output, lambda study: print(study["id"]))
 
 
 @app.command("list")
@@ -97,9 +99,9 @@ def show(study: StudyId, output: OutputForm = Output.TABLE, server: Server = Non
 def results(
     study: StudyId,
     protocol: Annotated[
-        ProtocolOption | None, typer.Option("--protocol", help="Whose metrics; default: the set's own.")
+        ProtocolOption | None, typer.Option("--protocol", help="Metrics to use (default: the set's own).")
     ] = None,
-    label: Annotated[str | None, typer.Option("--label", help="Label of the demonstrations to divide by.")] = None,
+    label: Annotated[str | None, typer.Option("--label", help="Label of the demonstrations to group by.")] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:

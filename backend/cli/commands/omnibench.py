@@ -119,9 +119,11 @@ def verdict(
     with Api(server) as api:
         episodes = api.get(f"/runs/{run}", include="episodes")["episodes"]
     results = verdicts({episode["task"].rpartition("/")[2]: episode["score"] for episode in episodes})
-    rows = [{**one.model_dump(mode="json"), "passed": one.passed, "feedback": one.feedback()} for one in results]
+    rows = [
+        {**result.model_dump(mode="json"), "passed": result.passed, "feedback": result.feedback()} for result in results
+    ]
     print_rows(rows, output, _VERDICTS)
-    if not all(one.passed for one in results):
+    if not all(result.passed for result in results):
         raise typer.Exit(ExitCode.THRESHOLD_MISSED)
 
 

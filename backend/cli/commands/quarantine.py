@@ -10,7 +10,7 @@ from backend.cli.errors import UsageError
 from backend.cli.options import OutputForm, Server
 from backend.cli.output import Columns, Output, print_object, print_rows
 
-app = typer.Typer(help="Set wrong tasks aside, and take them back.", no_args_is_help=True)
+app = typer.Typer(help="Put faulty tasks in quarantine, and take them out again.", no_args_is_help=True)
 
 
 def _results(row: Mapping[str, Any]) -> str:
@@ -64,7 +64,7 @@ def set_quarantine(  # noqa: PLR0913 - a command has as many options as it has
 def lift_quarantine(  # noqa: PLR0913 - a command has as many options as it has
     benchmark: Benchmark,
     task: TaskKey,
-    reason: Annotated[str, typer.Option("--reason", help="What was repaired, or why the task is right.")],
+    reason: Annotated[str, typer.Option("--reason", help="What was repaired, or why the task is correct.")],
     *,
     by: By = "",
     output: OutputForm = Output.TABLE,

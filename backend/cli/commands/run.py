@@ -23,7 +23,10 @@ from backend.cli.options import (
     Priority,
     Rejudge,
     RescoreTimeout,
+    RunDesktopHours,
     RunId,
+    RunTokens,
+    RunUsd,
     Server,
     SummaryFile,
     Tasks,
@@ -32,7 +35,7 @@ from backend.cli.options import (
     Wait,
     an_id,
 )
-from backend.cli.output import Output, print_object, print_rows, progress
+from backend.cli.output import Output, print_notice, print_object, print_rows, progress
 from backend.cli.reevaluation import show_rescores, wait_for_rescores
 from backend.cli.run_options import (
     ActionParam,
@@ -97,6 +100,9 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     seed: Seed = 0,
     priority: Priority = None,
     concurrency: Concurrency = None,
+    run_usd: RunUsd = None,
+    run_tokens: RunTokens = None,
+    run_desktop_hours: RunDesktopHours = None,
     name: RunName = "",
     idempotency_key: IdempotencyKey = None,
     wait: Wait = False,
@@ -114,20 +120,17 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     """Submit a run and print its id. With --wait, wait for its end and exit by its result."""
     body: dict[str, Any] = {"benchmark": benchmark, "agent": agent, "provider": provider, "name": name, "seed": seed}
     body |= {"tasks": [*(tasks or []), *(f"@{name}" for name in selection or [])]}
-    body |= {"repeats": repeats, "params": parameters(param or [])}
-    body |= set_options(desktop_image=desktop_image, variant=variant, preset=preset, where=where)
+    body |= {"repeats": repeats, "params": parameters(param or []), **set_options(preset=preset)}
+    body |= set_options(desktop_image=desktop_image, variant=variant, where=where, concurrency=concurrency)
+    body |= set_options(priority=priority, run_usd=run_usd, run_tokens=run_tokens, run_desktop_hours=run_desktop_hours)
     body |= set_options(
-        priority=priority,
-        concurrency=concurrency,
         screen=screen_size(screen) if screen else None,
         **spaces(observation, observation_param, action_space, action_param, image),
         judge=parameters(judge or [], "--judge"),
         budget=set_options(max_steps=max_steps, max_seconds=max_seconds, max_tokens=max_tokens, max_usd=max_usd),
     )
-    checks = RunChecks(
-        junit=junit, summary=summary, fail_under=fail_under, baseline=baseline, alpha=alpha,
-        cancel_on_interrupt=cancel_on_interrupt,
-    )  # fmt: skip
+    checks = RunChecks(junit=junit, summary=summary, fail_under=fail_under, baseline=baseline, alpha=alpha,
+                       cancel_on_interrupt=cancel_on_interrupt)  # fmt: skip
     with Api(server) as api:
         run = send_once(api, "/runs", body, idempotency_key, patience or 0.0)
         report(api, run, output, checks, limits_of(timeout, patience), wait=wait)
@@ -139,8 +142,7 @@ def send_once(api: Api, path: str, body: dict[str, Any], key: str | None, patien
     api.patience = patience
     with resumable(f"`--idempotency-key {key}` submits it only if that has not happened yet."):
         reply: dict[str, Any] = api.post(path, body, {IDEMPOTENCY_KEY: key})
-    if notice := reply.get("notice"):
-        progress(notice)
+    print_notice(reply)
     return reply
 
 
@@ -252,21 +254,28 @@ def resume(run: RunId, output: OutputForm = Output.TABLE, server: Server = None)
 
 
 @app.command()
-def update(
+def update(  # noqa: PLR0913, PLR0917 - its options
     run: RunId,
     priority: Priority = None,
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", min=0, help="Maximum concurrent episodes; 0 removes the limit.")
     ] = None,
+    run_usd: RunUsd = None,
+    run_tokens: RunTokens = None,
+    run_desktop_hours: RunDesktopHours = None,
+    no_budget: Annotated[bool, typer.Option("--no-budget", help="Remove its budget.")] = False,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Change priority or concurrency of a running run. Results are unaffected."""
-    changes: dict[str, Any] = {} if priority is None else {"priority": priority}
+    """Change priority, concurrency or budget of a running run. Results are unaffected."""
+    changes: dict[str, Any] = dict.fromkeys(("run_usd", "run_tokens", "run_desktop_hours")) if no_budget else {}
+    changes |= set_options(
+        priority=priority, run_usd=run_usd, run_tokens=run_tokens, run_desktop_hours=run_desktop_hours
+    )
     if concurrency is not None:
         changes["concurrency"] = concurrency or None
     if not changes:
-        raise UsageError("Nothing to change. Give --priority, --concurrency or both.", code="option_missing")
+        raise UsageError("Nothing to change. Give --priority, --concurrency or a budget.", code="option_missing")
     with Api(server) as api:
         print_object(api.patch(f"/runs/{run}", changes), output, show_run)
 

@@ -12,7 +12,7 @@ from backend.cli.client import Api
 from backend.cli.commands.run import parameters
 from backend.cli.errors import UsageError
 from backend.cli.options import DEFAULT_LIMIT, Concurrency, Limit, OutputForm, Priority, Server, Tasks, note_output
-from backend.cli.output import Output, print_facts, print_object, print_rows, progress
+from backend.cli.output import Output, print_facts, print_notice, print_object, print_rows, progress
 from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
 from backend.domain.formats.foreign_text import csv_text
 from backend.domain.studies.levels import levels_of
@@ -97,6 +97,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
     with Api(server) as api:
         study = api.post("/studies", body, headers, seconds=RESULT_SECONDS)
+        print_notice(study)
         print_object(study, output, lambda study: print(study["id"]))
 
 

@@ -9,6 +9,7 @@ import sys
 import psycopg
 
 from backend.config import get_settings
+from backend.db.session import libpq_url
 
 SECONDS = 30.0
 """Maximum age of a heartbeat. Workers renew it every 2 s, or later while they start desktops."""
@@ -28,7 +29,7 @@ def is_heard(url: str, host: str) -> bool:
     Raises:
         psycopg.Error: the database does not respond.
     """
-    with psycopg.connect(url.replace("postgresql+psycopg:", "postgresql:", 1), connect_timeout=5) as database:
+    with psycopg.connect(libpq_url(url), connect_timeout=5) as database:
         row = database.execute(QUERY, (host, SECONDS)).fetchone()
     return bool(row and row[0])
 

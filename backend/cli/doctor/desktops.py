@@ -46,6 +46,12 @@ ACCESSIBILITY = CheckWords(
     lacks="no accessibility tree: such observations are empty",
     install="apt install at-spi2-core dbus python3-gi gir1.2-atspi-2.0 gir1.2-gtk-3.0",
 )
+LOCALE = CheckWords(
+    name="locale",
+    works="local desktops have the suites' locale, en_US.UTF-8: dates, numbers and sorting as tasks expect them",
+    lacks="local desktops use C.UTF-8: dates, numbers and sorting differ from the suites' en_US.UTF-8",
+    install="run make setup as somebody who may use sudo, or: sudo localedef -i en_US -f UTF-8 en_US.UTF-8",
+)
 SUDO = CheckWords(
     name="sudo",
     works="agents and tasks can become root",
@@ -128,6 +134,12 @@ def sandbox(trials: Trials) -> DoctorCheck:
     if trials.ok(LOCAL.name):
         return SANDBOX.ok("a desktop ran in its own namespaces")
     return SANDBOX.program([*BWRAP, "/usr/bin/true"], lambda _: "a program ran in its own namespaces")
+
+
+def locale() -> DoctorCheck:
+    """Whether this machine, whose files local desktops see, has generated the suites' locale."""
+    check = LOCALE.program(["/bin/sh", "-c", "locale -a | grep -i -x 'en_us.utf-\\?8'"])
+    return check if check.state is CheckState.OK else LOCALE.missing("this machine has not generated it")
 
 
 def guest_server(trials: Trials) -> DoctorCheck:

@@ -122,8 +122,8 @@ def images(data: Path) -> DoctorCheck:
     from backend.services.machines.machine_images import all_images
 
     entries = all_images(data)
-    good = [f"{each.name} ({each.image.os})" for each in entries if each.image is not None]
-    bad = [f"{each.name}: {each.problem}" for each in entries if each.problem]
+    good = [f"{entry.name} ({entry.image.os})" for entry in entries if entry.image is not None]
+    bad = [f"{entry.name}: {entry.problem}" for entry in entries if entry.problem]
     if good:
         return IMAGES.ok("; ".join([", ".join(good), *bad]))
     return IMAGES.broken("; ".join(bad)) if bad else IMAGES.missing(f"no images in {data / 'images'}")

@@ -51,6 +51,7 @@ def _of_workers(trials: Trials) -> list[DoctorCheck]:
         trials.check(desktops.LOCAL),
         trials.check(desktops.ACCESSIBILITY),
         *desktops.applications(trials),
+        desktops.locale(),
         desktops.SUDO.missing("a local desktop has no root"),
         trials.check(desktops.WINE),
         desktops.WINDOWS_SHELL.missing("Windows has no bash"),

@@ -66,19 +66,19 @@ def _verdict(
     needs: Mapping[str, DesktopNeeds],
     slot_limit: int | None,
 ) -> DoctorVerdict:
-    lacks = _failed(NEEDED[name], checks)
+    lacks = _failed_checks(NEEDED[name], checks)
     if lacks:
         # A check that could not run is not a reason.
         reasons = [check for check in lacks if check.state is not CheckState.UNTRIED] or lacks
         return DoctorVerdict(
             name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons)
         )
-    poor = "; ".join(check.means for check in _failed(RECOMMENDED.get(name, ()), checks))
+    poor = "; ".join(check.means for check in _failed_checks(RECOMMENDED.get(name, ()), checks))
     slots = slot_count(room, needs.get(name, DesktopNeeds()), slot_limit=slot_limit) if name in HERE else None
     if slots is not None and not slots.number and slot_limit != 0:
         return DoctorVerdict(name=name, works=False, reason=f"no slots: {slots.reason}")
     return DoctorVerdict(name=name, works=True, reason=poor, slots=slots)
 
 
-def _failed(names: Iterable[str], checks: Mapping[str, DoctorCheck]) -> list[DoctorCheck]:
+def _failed_checks(names: Iterable[str], checks: Mapping[str, DoctorCheck]) -> list[DoctorCheck]:
     return [checks[name] for name in names if checks[name].state is not CheckState.OK]

@@ -13,6 +13,7 @@ from backend.services.capacity.model_endpoints import key_variables
 
 ROOT = Path(backend.__file__).resolve().parent.parent
 # Variables of the caller that children inherit in addition to our own settings.
+PREFIXES = ("DESKARENA_", "OTEL_")
 INHERITED = ("PATH", "HOME", "TZ", "TMPDIR", "SSL_CERT_FILE")
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CHORES = 4
@@ -46,9 +47,9 @@ def environment(settings: ChildSettings, outer: Mapping[str, str]) -> dict[str, 
 
     Args:
         settings: Settings determined by this stack.
-        outer: The caller's environment; its DESKARENA_ variables are passed on.
+        outer: The caller's environment; its DESKARENA_ and OpenTelemetry's variables are passed on.
     """
-    ours = {name: value for name, value in outer.items() if name.startswith("DESKARENA_")}
+    ours = {name: value for name, value in outer.items() if name.startswith(PREFIXES)}
     return {
         "PATH": FALLBACK_PATH,
         **{name: outer[name] for name in INHERITED if name in outer},
@@ -73,15 +74,15 @@ def without(env: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
 
 def prepare(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
     """Child that migrates the database, imports our own benchmark and exits."""
-    return _short(settings, env, "prepare")
+    return _one_shot(settings, env, "prepare")
 
 
 def demonstration(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
     """Child that submits a run if there has never been one, and exits."""
-    return _short(settings, env, "demonstration")
+    return _one_shot(settings, env, "demonstration")
 
 
-def _short(settings: ChildSettings, env: Mapping[str, str], name: str) -> ChildSpec:
+def _one_shot(settings: ChildSettings, env: Mapping[str, str], name: str) -> ChildSpec:
     return ChildSpec(
         name=name,
         argv=_python("-m", f"backend.cli.embedded.{name}"),

@@ -39,12 +39,12 @@ def check_database(url: str) -> None:
     import psycopg
 
     from backend.db.compatibility import OldSchema, old_schema
+    from backend.db.session import libpq_url
 
-    scheme, _, rest = url.partition("://")
-    if scheme not in DATABASE_SCHEMES:
+    if url.partition("://")[0] not in DATABASE_SCHEMES:
         raise UsageError("DATABASE_URL must begin with postgresql+psycopg://", code="invalid_database_url")
     try:
-        psycopg.connect(f"postgresql://{rest}", connect_timeout=int(SECONDS)).close()
+        psycopg.connect(libpq_url(url), connect_timeout=int(SECONDS)).close()
     except psycopg.OperationalError as error:
         reason = str(error).strip().splitlines()[-1]
         raise StackError(

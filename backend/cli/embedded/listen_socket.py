@@ -2,26 +2,15 @@
 
 import contextlib
 import errno
-import ipaddress
 import socket
 
 import psutil
 
-from backend.addresses import SHORTEST_TOKEN, own_address
+from backend.addresses import SHORTEST_TOKEN, is_loopback, own_address
 from backend.cli.errors import StackError, UsageError
 
 BACKLOG = 512
 NEXT_PORTS = 50
-
-
-def is_loopback(host: str) -> bool:
-    """Whether `host` is reachable from this machine only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def check_exposure(host: str, *, token: str, accounts: bool) -> None:

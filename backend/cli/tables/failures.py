@@ -49,8 +49,13 @@ def show_failures(sample: Row) -> None:
     alphas = {one["label"]: one["alpha"] for one in sample["agreement"]}
     people = sample["by_people"]
     rows = [
-        {"label": one["label"], "people": one, "rules": rules.get(one["label"]), "alpha": alphas.get(one["label"])}
-        for one in people
+        {
+            "label": person["label"],
+            "people": person,
+            "rules": rules.get(person["label"]),
+            "alpha": alphas.get(person["label"]),
+        }
+        for person in people
     ]
     print_table(rows, SHARES)
     print()

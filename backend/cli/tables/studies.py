@@ -106,7 +106,7 @@ def study_facts(study: Row) -> dict[str, Any]:
         "benchmark": study["benchmark"],
         "agents": ", ".join(study["agents"]),
         "design": study["design"],
-        **{f"factor {each['name']}": ", ".join(map(level, each["levels"])) for each in factors},
+        **{f"factor {factor['name']}": ", ".join(map(level, factor["levels"])) for factor in factors},
         "cells": study["cells"],
         "ended": f"{study['ended']} of {study['episodes']} episodes",
     }
@@ -117,7 +117,7 @@ def show_results(results: Row) -> None:
     print_facts({"study": results["study"]["id"], "summary": results["conclusion"]})
     tables = (
         (results["comparisons"], COMPARISONS),
-        (measured(results["comparisons"]), MEASURES),
+        (measure_rows(results["comparisons"]), MEASURES),
         (results["sensitivity"], SENSITIVITY),
         (results["shapes"], SHAPES),
         (results["cells"], CELLS),
@@ -130,7 +130,7 @@ def show_results(results: Row) -> None:
     print(results["methods"])
 
 
-def measured(comparisons: Sequence[Row]) -> list[Row]:
+def measure_rows(comparisons: Sequence[Row]) -> list[Row]:
     """A row for each measure of each comparison."""
     return [{**row, **measure, "of": name} for row in comparisons for name, measure in row["measures"].items()]
 

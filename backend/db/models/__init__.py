@@ -6,6 +6,7 @@ from backend.db.models.accounts.audit_entry import AuditEntry
 from backend.db.models.accounts.idempotent_request import IdempotentRequest
 from backend.db.models.accounts.membership import Membership
 from backend.db.models.accounts.project import Project
+from backend.db.models.accounts.stream_ticket import StreamTicket
 from backend.db.models.accounts.trust_rule import TrustRule
 from backend.db.models.accounts.user_account import UserAccount
 from backend.db.models.accounts.user_identity import UserIdentity
@@ -39,6 +40,7 @@ from backend.db.models.benchmarks.task_variant import TaskVariant
 from backend.db.models.benchmarks.web_asset import WebAsset
 from backend.db.models.capacity.lease import Lease
 from backend.db.models.capacity.licence import Licence
+from backend.db.models.capacity.maintenance import Maintenance
 from backend.db.models.capacity.model_usage import ModelUsage
 from backend.db.models.capacity.node import Node
 from backend.db.models.capacity.slot import Slot
@@ -51,6 +53,9 @@ from backend.db.models.judging.judge import Judge
 from backend.db.models.judging.judge_response import JudgeResponse
 from backend.db.models.judging.judge_verdict import JudgeVerdict
 from backend.db.models.judging.review_item import ReviewItem
+from backend.db.models.notifications.delivery import Delivery
+from backend.db.models.notifications.notification import Notification
+from backend.db.models.notifications.subscription import Subscription
 from backend.db.models.people.human_rating import HumanRating
 from backend.db.models.results.failure_review import FailureReview
 from backend.db.models.results.label_pair import StoredLabelPair
@@ -58,6 +63,8 @@ from backend.db.models.results.measure_rollup import MeasureRollup
 from backend.db.models.results.pass_rollup import PassRollup
 from backend.db.models.results.rollup import Rollup
 from backend.db.models.runs.episode import Episode
+from backend.db.models.runs.episode_comment import EpisodeComment
+from backend.db.models.runs.project_budget import ProjectBudget
 from backend.db.models.runs.run import Run
 from backend.db.models.runs.task_validation import TaskValidation
 from backend.db.models.sharing.public_link import PublicLink
@@ -83,10 +90,12 @@ __all__ = [
     "Base",
     "Benchmark",
     "Deletion",
+    "Delivery",
     "DemonstrationRecord",
     "DemonstrationSet",
     "DemonstrationStepRecord",
     "Episode",
+    "EpisodeComment",
     "Evaluation",
     "Event",
     "Evidence",
@@ -99,17 +108,20 @@ __all__ = [
     "JudgeVerdict",
     "Lease",
     "Licence",
+    "Maintenance",
     "Measure",
     "MeasureRollup",
     "Membership",
     "ModelUsage",
     "Node",
+    "Notification",
     "OfflineAnswer",
     "OfflineCell",
     "OfflineStudy",
     "PairwisePreference",
     "PassRollup",
     "Project",
+    "ProjectBudget",
     "PublicLink",
     "PublishedResult",
     "Quarantine",
@@ -122,8 +134,10 @@ __all__ = [
     "Slot",
     "Step",
     "StoredLabelPair",
+    "StreamTicket",
     "Study",
     "Submission",
+    "Subscription",
     "Task",
     "TaskAsset",
     "TaskDraft",

@@ -86,6 +86,32 @@ class DeletionKind(StrEnum):
     BENCHMARK = "benchmark"
 
 
+class NotificationType(StrEnum):
+    """What webhooks and e-mail report, as webhooks name it."""
+
+    RUN_ENDED = "run.ended"
+    RUN_REGRESSION = "run.regression"
+    RUN_LOSSES = "run.losses"
+    WORKER_GONE = "worker.gone"
+    BUDGET_REACHED = "budget.reached"
+    TEST = "test"
+
+
+class SubscriptionKind(StrEnum):
+    """How a subscription is notified."""
+
+    WEBHOOK = "webhook"
+    EMAIL = "email"
+
+
+class DeliveryState(StrEnum):
+    """State of a delivery. `waiting`: for its next attempt; one in progress, too."""
+
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
 class ReevaluationState(StrEnum):
     """State of a re-evaluation. One in progress is `waiting` with a locked row."""
 

@@ -35,6 +35,11 @@ NOT_QUARANTINED = "NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.task_id = e.ta
 """`~in_quarantine` for SQL text with episodes as `e`."""
 
 
+def contains_words(words: str, *columns: Any) -> ColumnElement[bool]:
+    """True for rows with these words in one of the columns, in any case."""
+    return or_(*(column.icontains(words, autoescape=True) for column in columns))
+
+
 def in_quarantine(task_id: InstrumentedAttribute[UUID]) -> ColumnElement[bool]:
     """True for rows whose task is in quarantine now."""
     return select(Quarantine.id).where(Quarantine.task_id == task_id, Quarantine.lifted_at.is_(None)).exists()
@@ -156,5 +161,5 @@ def live_attempts(
         query = query.where(Run.id == run_id)
     if words:
         columns = (Task.domain + "/" + Task.name, Task.instruction, AgentConfiguration.title, Run.name)
-        query = query.where(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+        query = query.where(contains_words(words, *columns))
     return session.execute(query).all()

@@ -87,3 +87,32 @@ def page(  # noqa: PLR0913 - one keyword per thing to ask by
     rows = list(session.execute(query.order_by(key.desc() if newest_first else key).limit(size + 1)))
     items = [row[0] if len(row) == 1 else row for row in rows[:size]]
     return CursorPage(items=items, next=rows[size - 1][0].id.hex if len(rows) > size else None)
+
+
+def sorted_page(  # noqa: PLR0913 - one keyword per thing to ask by
+    session: Session,
+    query: Select[Any],
+    key: InstrumentedAttribute[UUID],
+    columns: Columns,
+    *,
+    order: SortOrder | None,
+    cursor: str | None,
+    limit: int,
+) -> CursorPage[Any]:
+    """One page of `query`, newest first, or in another order.
+
+    Args:
+        session: the transaction.
+        query: as of `page`.
+        key: the id column.
+        columns: by what the rows can be sorted.
+        order: another order, and which page of it; then `next` says only whether another page follows.
+        cursor: from the previous page; without `order` only.
+        limit: maximum rows; at most 500.
+    """
+    if order is None:
+        return page(session, query, key, cursor=cursor, limit=limit, newest_first=True)
+    size = max(1, min(limit, MOST))
+    rows = list(session.execute(in_order(query, columns, order, key, size)))
+    items = [row[0] if len(row) == 1 else row for row in rows[:size]]
+    return CursorPage(items=items, next=rows[size - 1][0].id.hex if len(rows) > size else None)

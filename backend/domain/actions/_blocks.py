@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from backend.domain.actions._checked import checked
+from backend.domain.actions._checked import check_actions
 from backend.domain.errors import InvalidAction
 from backend.domain.model.reasoning import split_reasoning
 from backend.domain.model.trajectory import Action, ActionType
@@ -56,7 +56,7 @@ def token(text: str) -> tuple[Action, ...] | None:
     return (Action(type=ActionType(word)),) if word in TOKENS else None
 
 
-def fenced(text: str) -> tuple[Block, ...]:
+def fenced_blocks(text: str) -> tuple[Block, ...]:
     """Every fenced block in order; a fence closes at the next fence.
 
     Raises:
@@ -107,7 +107,7 @@ class TextActionSpace:
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md lists the result of each malformed reply."""
         text = text_of(reply)
-        return token(text) or checked(self.read(text, sight))
+        return token(text) or check_actions(self.read(text, sight))
 
     @abstractmethod
     def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:

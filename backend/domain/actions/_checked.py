@@ -14,7 +14,7 @@ MOST_WHEEL_CLICKS = 200
 _TYPED_CONTROLS = frozenset("\n\t\b\r")
 
 
-def checked(actions: Iterable[Action]) -> tuple[Action, ...]:
+def check_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
     """The same actions, checked.
 
     Raises:

@@ -8,10 +8,18 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from backend.domain.actions._blocks import TOKENS, Block, fenced
-from backend.domain.actions._keys import combination, pressed
-from backend.domain.actions._points import marked, on_grid, pixel
-from backend.domain.actions._python import Code, NotTypedError, PythonCall, applied, called, dotted, read_code
+from backend.domain.actions._blocks import TOKENS, Block, fenced_blocks
+from backend.domain.actions._keys import combination, press
+from backend.domain.actions._points import mark_of, on_grid, pixel
+from backend.domain.actions._python import (
+    Code,
+    NotTypedError,
+    PythonCall,
+    bind_arguments,
+    called_functions,
+    dotted_name,
+    read_code,
+)
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.agent import CoordinateFrame
@@ -62,7 +70,7 @@ class ComputerCalls:
             return [Action(type=ActionType.PYTHON, text=f"import time, pyautogui; {call.source}")]
         if call.name in self._functions:
             try:
-                return applied(self._functions[call.name], call)
+                return bind_arguments(self._functions[call.name], call)
             except NotTypedError as error:
                 raise InvalidAction(
                     f"wrong arguments: {call.source[:100]}", code="invalid_arguments", path=call.name
@@ -84,7 +92,7 @@ class ComputerCalls:
         number = int(id) if isinstance(id, str) and id.isdecimal() and len(id) < 7 else id  # noqa: PLR2004
         if not isinstance(number, int) or isinstance(number, bool):
             raise NotTypedError
-        x, y = marked(number, self._sight, "computer.mouse.move_id").centre
+        x, y = mark_of(number, self._sight, "computer.mouse.move_id").centre
         return [Action(type=ActionType.MOVE_TO, x=x, y=y)]
 
     def _move_abs(self, x: Any, y: Any) -> list[Action]:
@@ -106,7 +114,7 @@ class ComputerCalls:
         return [Action(type=ActionType.DRAG_TO, x=across, y=down)]
 
     def _press(self, key: Any) -> list[Action]:
-        return [pressed(combination(_string(key), "computer.keyboard.press"))]
+        return [press(combination(_string(key), "computer.keyboard.press"))]
 
 
 def _string(value: Any) -> str:
@@ -117,7 +125,7 @@ def _string(value: Any) -> str:
 
 def check_names(code: Code) -> None:
     """Raises InvalidAction if the code calls a function that `computer` does not have."""
-    for name in (dotted(call.func) for call in called(code.tree)):
+    for name in (dotted_name(call.func) for call in called_functions(code.tree)):
         if name.startswith("computer.") and name not in API:
             raise InvalidAction(
                 f"there is no {name[:80]}", code="unknown_action", hint=f"Known: {', '.join(sorted(API))}."
@@ -126,7 +134,7 @@ def check_names(code: Code) -> None:
 
 def code_of(text: str) -> Code | tuple[Action, ...]:
     """The code of a reply, or the action of its decision where that is not COMMAND. Raises InvalidAction."""
-    blocks = fenced(text)
+    blocks = fenced_blocks(text)
     word = decision(blocks)
     if word not in {None, "COMMAND"}:
         return (Action(type=ActionType(str(word))),)
@@ -170,8 +178,8 @@ def code_block(blocks: Sequence[Block]) -> Block:
     return block
 
 
-def unqualified(tree: ast.Module, names: Mapping[str, str]) -> None:
+def qualify_names(tree: ast.Module, names: Mapping[str, str]) -> None:
     """Qualifies bare function names of the API (`move_id(3)`) in place."""
-    for call in called(tree):
+    for call in called_functions(tree):
         if isinstance(call.func, ast.Name) and call.func.id in names:
             call.func = ast.parse(names[call.func.id], mode="eval").body

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from backend.domain.errors import InvalidAction
+from backend.domain.model.validation_words import problem_words
 
 Form = TypeVar("Form", bound=BaseModel)
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e6, le=1e6)]
@@ -27,7 +28,10 @@ def read(form: type[Form], arguments: Any, path: str = "") -> Form:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part)[:_LONGEST_NAME] for part in ((path, *first["loc"]) if path else first["loc"]))
         raise InvalidAction(
-            f"{first['msg']}{_input_text(first)}", code="invalid_arguments", path=where, hint=_known(form)
+            f"{problem_words(first)}{_input_text(first)}",
+            code="invalid_arguments",
+            path=where,
+            hint=_known_arguments(form),
         ) from error
 
 
@@ -35,7 +39,7 @@ def _input_text(error: Any) -> str:
     return "" if error["type"] == "missing" else f", got {short(error['input'])}"
 
 
-def _known(form: type[BaseModel]) -> str:
+def _known_arguments(form: type[BaseModel]) -> str:
     names = [_name(name, field.validation_alias) for name, field in form.model_fields.items()]
     return f"It takes {', '.join(names)}." if names else "It takes no arguments."
 

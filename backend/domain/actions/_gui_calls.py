@@ -10,8 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.domain.actions._blocks import fenced_blocks
 from backend.domain.actions._checked import LONGEST_CODE
 from backend.domain.actions._forms import short
+from backend.domain.actions._gui_points import numbers_of
 from backend.domain.errors import InvalidAction
 
 
@@ -29,23 +31,49 @@ class GuiCall:
 
 
 _FENCE = re.compile(r"^[ \t]*```\w{0,20}[ \t]*$", re.MULTILINE)
-_ACTION = re.compile(r"^[ \t]*(?:\*\*|#+ )?Actions?:(?:\*\*)?", re.MULTILINE | re.IGNORECASE)
-_INLINE_ACTION = re.compile(r"\s(?:Action|actions):\s?(?=[A-Za-z_]{1,30}[ (<\[])")
-_CALL = re.compile(r"^[ \t]*([A-Za-z_]\w{0,30})[ \t]*\(", re.MULTILINE)
+_ACTION = re.compile(r"^[ \t]*(?:\*\*|#+ )?Actions?[:\uff1a](?:\*\*)?", re.MULTILINE | re.IGNORECASE)
+_NEXT_ACTION = re.compile(rf"{_ACTION.pattern}[ \t]*(?=[a-z_]\w{{0,30}}[ \t]*\()", re.MULTILINE | re.IGNORECASE)
+_INLINE_ACTION = re.compile(r"\s(?:Action|actions)[:\uff1a]\s?(?=[A-Za-z_]{1,30}[ (<\[])")
+_ITEM = r"[ \t]*(?:[-*\u2022][ \t]+|\d{1,2}[.)][ \t]+)?"
+_CALL = re.compile(
+    rf"(?:^{_ITEM}|(?<=['\"\]>)(]\))[\s;,&]{{0,9}}(?:(?:and|then)\s{{1,9}}){{0,2}})"
+    r"(?P<name>[A-Za-z_]\w{0,30})[ \t]*\((?=(?P<first>\s*(?:\w{1,30}\s*=|\)))?)",
+    re.MULTILINE,
+)
+"""A call at the beginning of a line, or behind the end of another one; `first` is its first argument's name."""
+_NAME_ALONE = re.compile(r"([A-Za-z_]{1,30})[.;]?\Z")
+_CALL_INSIDE = re.compile(r"['\"]\s{0,9}\)[^'\"]{0,200}?\b(\w{1,31})\s?\((?:\w{1,30}\s?=\s?['\"(\[<]|\))")
+"""What the text of a call holds if the call ended before it, and words stand between it and the next one."""
 _KEY = re.compile(r"\s*(\w{1,30})\s*=\s*")
 _QUOTED_END = {quote: re.compile(rf"(?<!\\)(?:\\\\)*{quote}\s*+(?:,(?=\s*\w{{1,30}}\s*=)|,?\s*\Z)") for quote in "'\""}
 _BARE_END = re.compile(r",(?=\s*\w{1,30}\s*=)|\Z")
 _ESCAPED = re.compile(r"\\([nt'\"\\])")
-_PYTHON = re.compile(r"^[ \t]*(?:pyautogui|browser|mobile)\.\w|^[ \t]*(?:terminate|answer)\(", re.MULTILINE)
+_PYTHON = re.compile(r"^[ \t]*(?:pyautogui|browser|mobile|time)\.\w|^[ \t]*(?:terminate|answer)\(", re.MULTILINE)
 _CHAT_MARK = re.compile(r"<\|(?:im_start|im_end|diff_marker|recipient|endoftext)\|>")
 _TOOL_CALL = re.compile(r"<tool_call>(.*?)(</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
-_XML_FUNCTION = re.compile(r"\s*<function=([\w.]{1,60})>(.*?)</function>\s*\Z", re.DOTALL)
-_XML_PARAMETER = re.compile(r"<parameter=(\w{1,40})>\n?(.*?)\n?</parameter>", re.DOTALL)
+_XML_FUNCTION = re.compile(r"\s*<function=([\w.]{1,60})>(.*?)</function>\s*(?:</[\w:]+>\s*)?\Z", re.DOTALL)
+_BARE_OBJECT = re.compile(r"^[ \t]*(?:\[[ \t]*)?\{", re.MULTILINE)
+_INLINE_OBJECT = re.compile(r"\{\s*['\"]action['\"]\s*:")
+_NEXT_OBJECT = re.compile(r"(?<=\})\s{0,99}\n\s{0,99}(?=\{)")
+_FUNCTION_START = re.compile(r"(?=<function=)")
+_NEVER_USED = re.compile(r"_never_used_[0-9a-f]{1,64}")
+"""Seed's models have names that no text contains."""
+_XML_PARAMETER = re.compile(r"<parameter=(\w{1,40})>\n?(.*?)\n?</parameter>(?=\s*(?:<parameter=|\Z))", re.DOTALL)
 _LINE = re.compile(r"(?:\d+\.\s*)?([A-Z][A-Z_]{1,30})(?:\s+|(?=[\[<(])|\Z)(.*)\Z", re.DOTALL | re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\[(.*)\]\Z", re.DOTALL)
-_POINTS = re.compile(r"(?:<point>|\[\[|<\|box_start\|>)", re.IGNORECASE)
+_OPEN_TEXT = re.compile(r"TYPE\s{0,99}\[", re.IGNORECASE)
+_POINTS = re.compile(r"(?:<(?:point|box|bbox)>|\[\[|<\|box_start\|>)", re.IGNORECASE)
+_BETWEEN_POINTS = re.compile(r"([>)\]])\s*(?:to|->|,)\s*([<(\[])", re.IGNORECASE)
+_TWO_WORDS = re.compile(r"^(double|right|middle)[ -]click\b", re.IGNORECASE)
+_SCROLL = re.compile(
+    r"(?P<before><point>[^<]{1,60}</point>)?\s*(?P<open>\[)?(?P<way>up|down|left|right)(?(open)\])"
+    r"\s*(?P<behind><point>[^<]{1,60}</point>)?\Z",
+    re.IGNORECASE,
+)
 _TOOL = "computer_use"
 _AT = ("x", "y")
+_ENDS = frozenset({"wait", "done", "fail"})
+_LISTS = frozenset({"coordinate", "coordinate2", "keys"})
 
 
 def unreadable(text: str, example: str) -> InvalidAction:
@@ -70,22 +98,65 @@ def _body(text: str) -> str:
 
 
 def function_calls(text: str, names: Collection[str], example: str) -> Sequence[GuiCall]:
-    """UI-TARS: `name(argument='text', ...)` behind `Action:`, one or more, each at the beginning of a line.
+    """UI-TARS: `name(argument='text', ...)` behind `Action:`, one or more, behind each other or on lines of their own.
 
-    A quote inside of a text needs no escape, as the models leave it out.
+    A quote inside of a text needs no escape, as the models leave it out; some write `Action:` before each call. Models
+    of the Seed family write calls as tags.
     """
-    body = _body(text)
-    starts = [call for call in _CALL.finditer(body) if call[1].lower() in names]
+    if "<function" in text:
+        return _tagged_calls(text, names, example)
+    body = _NEXT_ACTION.sub("", _body(text))
+    if alone := _alone(body, names):
+        return [alone]
+    starts = [call for call in _CALL.finditer(body) if call["name"].lower() in names and _may_start(body, call)]
     if not starts or starts[0].start():
         if other := _CALL.match(body):
-            raise unknown(other[1], names)
+            raise unknown(other["name"], names)
         raise unreadable(body, example)
     ends = [*(call.start() for call in starts[1:]), len(body)]
-    return [_function_call(call, body[call.end() : end], example) for call, end in zip(starts, ends, strict=True)]
+    calls = [_function_call(call, body[call.end() : end], example) for call, end in zip(starts, ends, strict=True)]
+    if any(_hides_call(str(value), names) for call in calls for value in call.arguments.values()):
+        raise unreadable(body, example)
+    return calls
+
+
+def _alone(body: str, names: Collection[str]) -> GuiCall | None:
+    """A call that is only its name: of those without arguments, `wait`, `finished` and alike; DONE, FAIL, WAIT."""
+    word = _NAME_ALONE.match(body)
+    name = word[1].lower() if word else ""
+    return GuiCall(name) if name in names and isinstance(names, Mapping) and names[name] in _ENDS else None
+
+
+def _may_start(body: str, call: re.Match[str]) -> bool:
+    """Whether a call starts there: behind another one only if its arguments begin as one's do."""
+    return bool(call["first"]) or call.start() == 0 or body[call.start() - 1] == "\n"
+
+
+def _hides_call(value: str, names: Collection[str]) -> bool:
+    return any(match[1].lower() in names for match in _CALL_INSIDE.finditer(value))
+
+
+def _tagged_calls(text: str, names: Collection[str], example: str) -> Sequence[GuiCall]:
+    """Seed: `<function=click><parameter=point>...</parameter></function>`, one or more, each with its end."""
+    if len(text) > LONGEST_CODE:
+        raise InvalidAction(f"the reply has more than {LONGEST_CODE} characters", code="input_too_long")
+    plain = _NEVER_USED.sub("", text)
+    blocks = [_XML_FUNCTION.match(part) for part in _FUNCTION_START.split(plain)[1:]]
+    calls = [
+        GuiCall(block[1].lower(), {key.lower(): value for key, value in _XML_PARAMETER.findall(block[2])})
+        for block in blocks
+        if block
+    ]
+    if not calls or len(calls) < len(blocks):
+        raise unreadable(text, example)
+    for call in calls:
+        if call.name not in names:
+            raise unknown(call.name, names)
+    return calls
 
 
 def _function_call(call: re.Match[str], rest: str, example: str) -> GuiCall:
-    inner = rest.strip().rstrip(";,").rstrip()
+    inner = rest.strip().rstrip(";,.").rstrip()
     if not inner.endswith(")"):
         raise unreadable(call[0] + rest, example)
     arguments, inner, position = dict[str, Any](), inner[:-1], 0
@@ -101,18 +172,27 @@ def _function_call(call: re.Match[str], rest: str, example: str) -> GuiCall:
             raise unreadable(call[0] + rest, example)
         # A match of a quote begins with the escaped backslashes before it, which are text.
         value = inner[start : end.start() + len(end[0]) - len(end[0].lstrip("\\"))]
-        arguments[key[1].lower()] = _ESCAPED.sub(_unescaped, value) if quoted else value.strip()
+        arguments[key[1].lower()] = _ESCAPED.sub(_unescape, value) if quoted else value.strip()
         position = end.end()
-    return GuiCall(call[1].lower(), arguments)
+    return GuiCall(call["name"].lower(), _with_point(arguments))
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _with_point(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with `x` and `y` as one point."""
+    if set(_AT) <= set(arguments):
+        pair = [arguments.pop("x"), arguments.pop("y")]
+        arguments["point"] = f"({', '.join(pair)})" if all(isinstance(number, str) for number in pair) else pair
+    return arguments
+
+
+def _unescape(match: re.Match[str]) -> str:
     return {"n": "\n", "t": "\t"}.get(match[1], match[1])
 
 
 def python_calls(text: str, names: Collection[str], example: str) -> Sequence[GuiCall]:
     """Aguvis: calls of `pyautogui`, `terminate` and `answer` in Python, from the first line that is one to the end."""
-    body = _body(_FENCE.sub("", _CHAT_MARK.sub("\n", text)) if "<|" in text else text)
+    blocks = [block.body for block in fenced_blocks(text) if block.closed and _PYTHON.search(block.body)]
+    body = _body("\n".join(blocks) or (_FENCE.sub("", _CHAT_MARK.sub("\n", text)) if "<|" in text else text))
     start = _PYTHON.search(body)
     if start is None:
         raise unreadable(body, example)
@@ -130,19 +210,19 @@ def _python_call(statement: ast.stmt, names: Collection[str], example: str) -> G
     name = ast.unparse(call.func).lower().removeprefix("pyautogui.")
     try:
         positional = [ast.literal_eval(argument) for argument in call.args]
-        arguments = {str(one.arg).lower(): ast.literal_eval(one.value) for one in call.keywords}
+        arguments = {str(keyword.arg).lower(): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (ValueError, TypeError, RecursionError) as error:
         raise unreadable(ast.unparse(statement), example) from error
     if name not in names:
         raise unknown(name, names)
     if name == "hotkey" and positional and all(isinstance(key, str) for key in positional):
         return GuiCall(name, {"keys": positional, **arguments})
+    if len(positional) == 1 and isinstance(positional[0], tuple):
+        positional = list(positional[0])
     if len(positional) > len(_AT):
         raise unreadable(ast.unparse(statement), example)
     arguments |= dict(zip(_AT if len(positional) == len(_AT) else ("",), positional, strict=False))
-    if set(_AT) <= set(arguments):
-        arguments["point"] = [arguments.pop("x"), arguments.pop("y")]
-    return GuiCall(name, arguments)
+    return GuiCall(name, _with_point(arguments))
 
 
 def tool_calls(text: str, example: str) -> Sequence[GuiCall]:
@@ -150,40 +230,49 @@ def tool_calls(text: str, example: str) -> Sequence[GuiCall]:
     if len(text) > LONGEST_CODE:
         raise InvalidAction(f"the reply has more than {LONGEST_CODE} characters", code="input_too_long")
     blocks = list(_TOOL_CALL.finditer(text))
-    bare = _FENCE.sub("", text).strip()
-    bodies = [block[1] for block in blocks] or ([bare] if bare.startswith("{") else [])
-    if not bodies or any(not block[2] and not _is_json(block[1]) for block in blocks):
+    if any(not block[2] and _object(block[1]) is None for block in blocks):
         raise unreadable(text, example)
-    return [tool_call(*_named(body, example)) for body in bodies]
+    bodies = [block[1] for block in blocks] or _bare_calls(text)
+    if not bodies:
+        raise unreadable(text, example)
+    return [tool_call(*_call_parts(body, example)) for body in bodies]
 
 
-def _is_json(text: str) -> bool:
+def _bare_calls(text: str) -> list[str]:
+    """Calls without their marks, as servers leave them that take the marks for their own: up to the end of the text."""
+    bare = _FENCE.sub("", text).strip().removesuffix("</tool_call>").strip()
+    if "<function=" in bare:
+        return [part for part in _FUNCTION_START.split(bare) if part.startswith("<function=")]
+    start = _BARE_OBJECT.search(bare)
+    return _NEXT_OBJECT.split(bare[start.start() :]) if start else []
+
+
+def _object(text: str) -> Any:
+    """The value of JSON with raw line ends in texts, or of Python, which some models write; None if it is neither."""
     try:
-        json.loads(text)
+        return json.loads(text, strict=False)
     except (ValueError, RecursionError):
-        return False
-    return True
+        try:
+            return ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            return None
 
 
-def _named(body: str, example: str) -> tuple[Any, Any]:
+def _call_parts(body: str, example: str) -> tuple[Any, Any]:
     """Name and arguments of a call of a tool."""
     if tags := _XML_FUNCTION.match(body):
-        return tags[1], {key: _value(value) for key, value in _XML_PARAMETER.findall(tags[2])}
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise unreadable(body, example) from error
+        return tags[1], {key: _value(key, value) for key, value in _XML_PARAMETER.findall(tags[2])}
+    value = _object(body)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if not isinstance(value, dict):
         raise unreadable(body, example)
-    return (value["name"], value.get("arguments")) if "name" in value else (_TOOL, value)
+    return (value["name"], value.get("arguments", value.get("parameters"))) if "name" in value else (_TOOL, value)
 
 
-def _value(text: str) -> Any:
-    """A parameter's value: a list or a number where it is one, else its text."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+def _value(name: str, text: str) -> Any:
+    """A parameter's value: its text, and a list where it is one of numbers or keys."""
+    value = _object(text) if name in _LISTS else None
     return value if isinstance(value, list) else text
 
 
@@ -191,6 +280,8 @@ def tool_call(name: Any, arguments: Any) -> GuiCall:
     """The call that a tool call's `action` names. Raises InvalidAction."""
     if name != _TOOL:
         raise InvalidAction(f"there is no tool {short(name)}", code="unknown_action", hint=f"There is {_TOOL}.")
+    if isinstance(arguments, str):  # OpenAI's form of a call, which some templates copy.
+        arguments = _object(arguments)
     if not isinstance(arguments, Mapping) or not isinstance(arguments.get("action"), str):
         raise InvalidAction(
             "expected an object with an action",
@@ -199,28 +290,44 @@ def tool_call(name: Any, arguments: Any) -> GuiCall:
             hint="Such as left_click.",
         )
     rest = {str(key).lower(): value for key, value in arguments.items() if key != "action"}
-    return GuiCall(arguments["action"].strip().lower(), rest)
+    return GuiCall(arguments["action"].strip().lower(), _with_point(rest))
 
 
-def action_lines(text: str, names: Collection[str], example: str) -> Sequence[GuiCall]:
-    """OS-Atlas: `NAME`, `NAME [text]` or `NAME <point>[[x, y]]</point>` behind `actions:`, one a line."""
-    body = _body(text)
-    lines = [line.strip() for line in body.splitlines() if line.strip()]
+def action_lines(text: str, names: Mapping[str, str], example: str) -> Sequence[GuiCall]:
+    """OS-Atlas: `NAME`, `NAME [text]` or `NAME <point>[[x, y]]</point>` behind `actions:`, one a line.
+
+    A text in brackets may have line ends.
+    """
+    lines: list[str] = []
+    in_text = False
+    for line in _body(text).splitlines():
+        if in_text:
+            lines[-1] += f"\n{line.rstrip()}"
+        elif line.strip():
+            lines.append(line.strip())
+            in_text = bool(_OPEN_TEXT.match(lines[-1]))
+        in_text = in_text and not line.rstrip().endswith("]")
     if not lines:
         raise unreadable(text, example)
     return [_action_line(line, names, example) for line in lines]
 
 
-def _action_line(line: str, names: Collection[str], example: str) -> GuiCall:
-    match = _LINE.match(line)
+def _action_line(line: str, names: Mapping[str, str], example: str) -> GuiCall:
+    match = _LINE.match(_TWO_WORDS.sub(r"\1_click", line))
     if match is None or not (match[1].isupper() or match[1].lower() in names):
         raise unreadable(line, example)
     name, rest = match[1].lower(), match[2].strip()
-    if not rest:
+    verb = names.get(name, "")
+    if not rest or (rest == "." and verb in _ENDS):
         return GuiCall(name)
-    if _POINTS.match(rest):
-        return GuiCall(name, {"point": rest})
     inner = _IN_BRACKETS.match(rest)
+    if verb == "type" and inner:
+        return GuiCall(name, {"text": inner[1]})
+    if verb == "scroll" and (scroll := _SCROLL.match(rest)):
+        place = scroll["before"] or scroll["behind"]
+        return GuiCall(name, {"text": scroll["way"], **({"point": place} if place else {})})
+    if _POINTS.match(rest) or numbers_of(rest):
+        return GuiCall(name, {"point": _BETWEEN_POINTS.sub(r"\1 \2", rest)})
     if inner is None:
         raise unreadable(line, example)
     return GuiCall(name, {"text": inner[1]})
@@ -229,14 +336,12 @@ def _action_line(line: str, names: Collection[str], example: str) -> GuiCall:
 def dictionaries(text: str, example: str) -> Sequence[GuiCall]:
     """ShowUI: `{'action': 'CLICK', 'value': None, 'position': [x, y]}`, in Python or JSON, one or more."""
     body = _body(text)
-    try:
-        value = ast.literal_eval(body)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        try:
-            value = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise unreadable(body, example) from error
-    values = value if isinstance(value, list | tuple) else [value]
+    start = _BARE_OBJECT.search(body) or _INLINE_OBJECT.search(body)
+    parts = _NEXT_OBJECT.split(body[start.start() :].strip().rstrip(".").rstrip()) if start else [body]
+    parsed = [_object(part) for part in parts]
+    if not all(isinstance(value, dict | list | tuple) for value in parsed):
+        raise unreadable(body, example)
+    values = [one for value in parsed for one in (value if isinstance(value, list | tuple) else [value])]
     if not values:
         raise unreadable(body, example)
     return [_dictionary(one, example) for one in values]

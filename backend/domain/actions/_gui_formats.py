@@ -2,7 +2,8 @@
 
 Each is written from the public description of the model; the words of the instructions are ours. Sources:
 
-- UI-TARS: `README_v1.md`, `codes/ui_tars/` and `README_coordinates.md` of bytedance/UI-TARS.
+- UI-TARS: `README_v1.md`, `codes/ui_tars/` and `README_coordinates.md` of bytedance/UI-TARS; calls as tags:
+  `mm_agents/seed_agent.py` of xlang-ai/OSWorld.
 - OS-Atlas: `README.md` and `eval/` of OS-Copilot/OS-Atlas.
 - Aguvis: `src/aguvis/constants.py` of xlang-ai/aguvis.
 - ShowUI: `QUICK_START.md` of showlab/ShowUI.
@@ -58,11 +59,11 @@ def _verbs(text: str) -> Mapping[str, str]:
 
 
 _TARS_VERBS = _verbs(
-    "left_click: click left_click left_single; double_click: left_double double_click; "
-    "right_click: right_single right_click; middle_click: middle_click; triple_click: triple_click; "
+    "click_at: click; left_click_at: left_click left_single; double_click_at: left_double double_click; "
+    "right_click_at: right_single right_click; middle_click: middle_click; triple_click: triple_click; "
     "move: hover move move_to mouse_move; mouse_down: mouse_down; mouse_up: mouse_up; "
     "drag: drag select left_click_drag; hotkey: hotkey; key_down: press keydown; key_up: release keyup; "
-    "type: type; scroll: scroll; wait: wait; done: finished; fail: call_user infeasible"
+    "type: type; scroll: scroll; wait: wait; done: finished done; fail: call_user infeasible fail"
 )
 _TARS_FRAME = """Answer in two parts:
 Thought: what you see, and what comes next
@@ -90,7 +91,7 @@ def _tars(coordinates: Range, at: str, first: str, second: str) -> ModelFormat:
 
 
 _QWEN_VERBS = _verbs(
-    "hotkey: key; type: type; move: mouse_move; left_click: left_click click; drag: left_click_drag; "
+    "hotkey: key; type: type; move: mouse_move; left_click: left_click; click: click; drag_to: left_click_drag; "
     "right_click: right_click; middle_click: middle_click; double_click: double_click; triple_click: triple_click; "
     "scroll_pixels: scroll; hscroll_pixels: hscroll; wait: wait screenshot; terminate: terminate; answer: answer"
 )
@@ -128,9 +129,9 @@ FORMATS: Mapping[GuiFormat, ModelFormat] = MappingProxyType(
             "thousand",
             action_lines,
             _verbs(
-                "left_click: click; double_click: doubleclick double_click; right_click: rightclick right_click; "
+                "click_at: click; double_click_at: doubleclick double_click; right_click_at: rightclick right_click; "
                 "move: moveto move_to; drag_path: drag; type: type; scroll: scroll; hotkey: hotkey press; "
-                "enter: enter; wait: wait; done: complete; fail: impossible infeasible"
+                "enter: enter; wait: wait; done: complete done; fail: impossible infeasible fail"
             ),
             "CLICK <point>[[300, 200]]</point>",
             "Answer in two parts:\nthoughts:\nwhat you see, and what comes next\nactions:\none action",
@@ -151,9 +152,10 @@ FORMATS: Mapping[GuiFormat, ModelFormat] = MappingProxyType(
             python_calls,
             _verbs(
                 "click: click; double_click: doubleclick; triple_click: tripleclick; right_click: rightclick; "
-                "middle_click: middleclick; move: moveto; drag: dragto; type: write typewrite; press: press; "
+                "middle_click: middleclick; move: moveto; drag_to: dragto; type: write typewrite; press: press; "
                 "hotkey: hotkey; key_down: keydown; key_up: keyup; scroll_pages: scroll vscroll; "
-                "hscroll_pages: hscroll; answer: answer; terminate: terminate; wait: mobile.wait"
+                "hscroll_pages: hscroll; answer: answer; terminate: terminate; "
+                "wait: mobile.wait sleep time.sleep"
             ),
             "pyautogui.click(x=0.3, y=0.2)",
             "First say what you see and what comes next. Then write the action as one line of code, or several.",
@@ -170,9 +172,9 @@ FORMATS: Mapping[GuiFormat, ModelFormat] = MappingProxyType(
             "unit",
             lambda text, _, example: dictionaries(text, example),
             _verbs(
-                "left_click: click tap; double_click: double_click; right_click: right_click; move: hover; "
+                "click_at: click tap; double_click_at: double_click; right_click_at: right_click; move: hover; "
                 "type: input type; enter: enter; scroll: scroll; drag_path: select_text swipe drag; copy: copy; "
-                "hotkey: hotkey; wait: wait; done: answer; fail: impossible"
+                "hotkey: hotkey; wait: wait; done: answer done; fail: impossible fail"
             ),
             "{'action': 'CLICK', 'value': None, 'position': [0.3, 0.2]}",
             "Answer with a dictionary and nothing else; value or position is None where there is none:\n"
@@ -192,7 +194,7 @@ FORMATS: Mapping[GuiFormat, ModelFormat] = MappingProxyType(
         "uground": ModelFormat(
             "thousand",
             function_calls,
-            _verbs("left_click: click"),
+            _verbs("click_at: click"),
             "(300, 200)",
             "Answer with the place to click and nothing else: (300, 200).",
             ("(300, 200)",),

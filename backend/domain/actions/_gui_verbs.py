@@ -1,5 +1,6 @@
-"""What the calls of native GUI models mean: the arguments of each, and its actions."""
+"""Calls of native GUI models: the arguments of each, and its actions."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -9,9 +10,9 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from backend.domain.actions._forms import Button, Number, read, short
 from backend.domain.actions._gui_calls import GuiCall, unknown
 from backend.domain.actions._gui_points import Path, Place
-from backend.domain.actions._keys import combination, pressed
+from backend.domain.actions._keys import combination, press
 from backend.domain.actions._points import PointMap
-from backend.domain.actions._tool_calls import chord, dragged, of_pixels, scrolled, typing, waits
+from backend.domain.actions._tool_calls import chord, dragged, of_pixels, scrolled, typing, waits, wheel_clicks
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
@@ -21,6 +22,11 @@ _AT = AliasChoices("point", "start_box", "start_point", "coordinate", "position"
 _TO = AliasChoices("end_box", "end_point", "to", "coordinate2")
 _TEXT = AliasChoices("content", "text", "value", "message", "answer", "")
 _KEYS = AliasChoices("key", "keys", "hotkey", "text", "value", "press", "content", "")
+_TWO_WORD_KEYS = frozenset(
+    {"page up", "page down", "caps lock", "num lock", "scroll lock", "print screen", "space bar", "context menu"}
+    | {f"{first} arrow" for first in ("up", "down", "left", "right")}
+    | {f"arrow {second}" for second in ("up", "down", "left", "right")}
+)
 _SUCCESS = frozenset({"success", "successful", "done", "complete", "completed", "finished"})
 _FAILURE = frozenset({"failure", "fail", "failed", "infeasible", "impossible"})
 
@@ -32,6 +38,10 @@ def _lower(value: Any) -> Any:
 def _empty(value: Any) -> Any:
     """The text `None`, as models write it where there is no text."""
     return "" if value is None or value == "None" else value
+
+
+def _number_as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 Direction = Annotated[Literal["up", "down", "left", "right"], BeforeValidator(_lower)]
@@ -57,19 +67,36 @@ class _Nothing(Parameters):
     seconds: Any = Field(default=None, validation_alias=AliasChoices("time", "seconds"))
 
 
+class _Wait(Parameters):
+    place: Any = Field(default=None, validation_alias=_AT)
+    seconds: Any = Field(
+        default=None, validation_alias=AliasChoices("time", "seconds", "duration", "text", "value", "")
+    )
+    unit: Any = Field(default=None, validation_alias=AliasChoices("content", "message"))
+
+
 class _Click(Parameters):
     at: Place | None = Field(default=None, validation_alias=_AT)
     text: Text = Field(default="", validation_alias=_TEXT)
-    button: Button = "left"
-    clicks: int = Field(default=1, ge=1, le=3)
+    button: Button | None = None
+    clicks: int | None = Field(default=None, ge=1, le=3)
     duration: Any = None
+    interval: Any = None
 
 
-class _Drag(Parameters):
+class _ClickAt(_Click):
+    at: Place = Field(validation_alias=_AT)
+
+
+class _DragTo(Parameters):
     at: Place | None = Field(default=None, validation_alias=_AT)
     to: Place | None = Field(default=None, validation_alias=_TO)
     button: Literal["left"] = "left"
     duration: Any = None
+
+
+class _Drag(_DragTo):
+    to: Place = Field(validation_alias=_TO)
 
 
 class _Path(Parameters):
@@ -79,12 +106,13 @@ class _Path(Parameters):
 
 class _Type(Parameters):
     at: Place | None = Field(default=None, validation_alias=_AT)
-    text: str = Field(validation_alias=_TEXT)
+    text: Annotated[str, BeforeValidator(_number_as_text)] = Field(validation_alias=_TEXT)
     interval: Any = None
 
 
 class _Keys(Parameters):
     keys: str | tuple[str, ...] = Field(validation_alias=_KEYS)
+    interval: Any = None
 
 
 class _Presses(_Keys):
@@ -103,7 +131,8 @@ class _ScrollPixels(Parameters):
 
 class _ScrollPages(Parameters):
     at: Place | None = Field(default=None, validation_alias=_AT)
-    page: Number = Field(validation_alias=AliasChoices("page", "clicks", ""))
+    page: Number | None = None
+    clicks: Number | None = Field(default=None, validation_alias=AliasChoices("clicks", ""))
 
 
 class _End(Parameters):
@@ -114,37 +143,39 @@ class _End(Parameters):
 Verb = tuple[type[Parameters], Callable[[Any, Screen], Sequence[Action]]]
 
 
-def _pointed(kind: ActionType, place: Place | None, screen: Screen, **more: Any) -> Action:
+def _pointer_action(kind: ActionType, place: Place | None, screen: Screen, **more: Any) -> Action:
     x, y = screen.at(*place) if place else (None, None)
     return Action(type=kind, x=x, y=y, **more)
 
 
-def _click(button: str = "", clicks: int = 0) -> Verb:
+def _click(button: str = "", clicks: int = 0, form: type[_Click] = _Click) -> Verb:
     def build(args: _Click, screen: Screen) -> list[Action]:
-        own = {"button": button or args.button, "clicks": clicks or args.clicks}
-        return [_pointed(ActionType.CLICK, args.at, screen, **own)]
+        if (button and args.button not in {None, button}) or (clicks and args.clicks not in {None, clicks}):
+            raise InvalidAction("the name of the click says another button or number", code="invalid_arguments")
+        own = {"button": button or args.button or "left", "clicks": clicks or args.clicks or 1}
+        return [_pointer_action(ActionType.CLICK, args.at, screen, **own)]
 
-    return _Click, build
+    return form, build
 
 
 def _point(kind: ActionType) -> Verb:
-    return _Click, lambda args, screen: [_pointed(kind, args.at, screen)]
+    return _Click, lambda args, screen: [_pointer_action(kind, args.at, screen)]
 
 
-def _drag(args: _Drag, screen: Screen) -> list[Action]:
+def _drag(args: _DragTo, screen: Screen) -> list[Action]:
     if args.to is None:
         if args.at is None:
             raise InvalidAction("a drag needs a place", code="invalid_arguments")
-        return [_pointed(ActionType.DRAG_TO, args.at, screen)]
+        return [_pointer_action(ActionType.DRAG_TO, args.at, screen)]
     return (
         dragged([*([screen.at(*args.at)] if args.at else []), screen.at(*args.to)])
         if args.at
-        else [_pointed(ActionType.DRAG_TO, args.to, screen)]
+        else [_pointer_action(ActionType.DRAG_TO, args.to, screen)]
     )
 
 
 def _type(args: _Type, screen: Screen) -> list[Action]:
-    focus = [_pointed(ActionType.CLICK, args.at, screen)] if args.at else []
+    focus = [_pointer_action(ActionType.CLICK, args.at, screen)] if args.at else []
     return [*focus, *typing(args.text)] or waits("no text to type")
 
 
@@ -154,7 +185,7 @@ def _scroll(args: _Scroll, screen: Screen) -> list[Action]:
 
 def _scroll_by(clicks: int, place: Place | None, screen: Screen, *, across: bool) -> list[Action]:
     amount = {"dx": clicks} if across else {"dy": clicks}
-    return [_pointed(ActionType.SCROLL, place, screen, **amount)]
+    return [_pointer_action(ActionType.SCROLL, place, screen, **amount)]
 
 
 def _pixels(*, across: bool) -> Verb:
@@ -162,9 +193,15 @@ def _pixels(*, across: bool) -> Verb:
 
 
 def _pages(*, across: bool) -> Verb:
-    return _ScrollPages, lambda args, screen: _scroll_by(
-        of_pixels(args.page * screen.height), args.at, screen, across=across
-    )
+    def build(args: _ScrollPages, screen: Screen) -> list[Action]:
+        if (args.page is None) == (args.clicks is None):
+            raise InvalidAction("a scroll needs a number of pages", code="invalid_arguments", path="page")
+        if args.clicks is not None and abs(args.clicks) > 1:  # As pyautogui itself counts: clicks of the wheel.
+            return _scroll_by(wheel_clicks(args.clicks, "clicks"), args.at, screen, across=across)
+        pages = args.clicks if args.page is None else args.page
+        return _scroll_by(of_pixels((pages or 0) * screen.height), args.at, screen, across=across)
+
+    return _ScrollPages, build
 
 
 def keys_of(value: str | Sequence[str]) -> tuple[str, ...]:
@@ -173,22 +210,40 @@ def keys_of(value: str | Sequence[str]) -> tuple[str, ...]:
     Raises:
         InvalidAction: a key is unknown or missing.
     """
+    if isinstance(value, str) and value.startswith("[") and isinstance(listed := _list_of(value), list):
+        value = listed
     if not isinstance(value, str):
-        keys = tuple(key for part in value for key in keys_of(part))
+        keys = tuple(key for part in value for key in keys_of(str(part)))
         if not keys:
             raise InvalidAction("a key is missing", code="invalid_keys", path="keys")
         return keys
     words = value.split()
-    apart = len(words) > 1 and "+" not in value
-    try:
-        return tuple(key for word in words for key in combination(word, "key")) if apart else combination(value, "key")
-    except InvalidAction:
-        # `page down` is one key, `ctrl+shift t` are three.
-        if apart:
+    if len(words) < 2:  # noqa: PLR2004 - nothing to put together.
+        return combination(value, "key")
+    if "+" in words[:-1]:
+        try:
             return combination(value, "key")
-        if len(words) > 1:
-            return tuple(key for word in words for key in combination(word, "key"))
-        raise
+        except InvalidAction:
+            words = [word for word in words if word != "+"]
+    return tuple(key for word in _join_key_names(words) for key in combination(word, "key"))
+
+
+def _list_of(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _join_key_names(words: Sequence[str]) -> Sequence[str]:
+    """The words, with those put together that are one key: `ctrl page down` are two."""
+    joined: list[str] = []
+    for word in words:
+        if joined and f"{joined[-1]} {word}".lower() in _TWO_WORD_KEYS:
+            joined[-1] += f" {word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _hotkey(args: _Keys, _: Screen) -> list[Action]:
@@ -196,7 +251,7 @@ def _hotkey(args: _Keys, _: Screen) -> list[Action]:
 
 
 def _press(args: _Presses, _: Screen) -> list[Action]:
-    return [pressed((key,)) for key in keys_of(args.keys)] * args.presses
+    return [press((key,)) for key in keys_of(args.keys)] * args.presses
 
 
 def _key_event(kind: ActionType) -> Verb:
@@ -220,6 +275,10 @@ def _terminate(args: _End, _: Screen) -> list[Action]:
 
 VERBS: Mapping[str, Verb] = {
     "click": _click(),
+    "click_at": _click(form=_ClickAt),
+    "left_click_at": _click("left", 1, _ClickAt),
+    "double_click_at": _click("left", 2, _ClickAt),
+    "right_click_at": _click("right", 1, _ClickAt),
     "left_click": _click("left", 1),
     "double_click": _click("left", 2),
     "triple_click": _click("left", 3),
@@ -229,20 +288,21 @@ VERBS: Mapping[str, Verb] = {
     "mouse_down": _point(ActionType.MOUSE_DOWN),
     "mouse_up": _point(ActionType.MOUSE_UP),
     "drag": (_Drag, _drag),
+    "drag_to": (_DragTo, _drag),
     "drag_path": (_Path, lambda args, screen: dragged([screen.at(*place) for place in args.path])),
     "type": (_Type, _type),
     "hotkey": (_Keys, _hotkey),
     "press": (_Presses, _press),
     "key_down": _key_event(ActionType.KEY_DOWN),
     "key_up": _key_event(ActionType.KEY_UP),
-    "enter": (_Nothing, lambda *_: [pressed(("enter",))]),
-    "copy": (_Nothing, lambda *_: [pressed(("ctrl", "c"))]),
+    "enter": (_Nothing, lambda *_: [press(("enter",))]),
+    "copy": (_Nothing, lambda *_: [press(("ctrl", "c"))]),
     "scroll": (_Scroll, _scroll),
     "scroll_pixels": _pixels(across=False),
     "hscroll_pixels": _pixels(across=True),
     "scroll_pages": _pages(across=False),
     "hscroll_pages": _pages(across=True),
-    "wait": (_Nothing, lambda *_: waits("wait")),
+    "wait": (_Wait, lambda *_: waits("wait")),
     "answer": (_Nothing, lambda args, _: waits(f"answer: {args.text}")),
     "done": _ending(ActionType.DONE),
     "fail": _ending(ActionType.FAIL),

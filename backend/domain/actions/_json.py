@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from backend.domain.actions._blocks import fenced, whole
+from backend.domain.actions._blocks import fenced_blocks, whole
 from backend.domain.errors import InvalidAction
 
 
@@ -19,7 +19,7 @@ def json_blocks(reply: str, example: str) -> Iterator[Any]:
         InvalidAction: there is no JSON, or a block is malformed; the message names the position.
     """
     text = reply.strip()
-    blocks = [] if text[:1] in {"{", "["} and text[-1:] in {"}", "]"} else whole(fenced(reply))
+    blocks = [] if text[:1] in {"{", "["} and text[-1:] in {"}", "]"} else whole(fenced_blocks(reply))
     named = [block.body for block in blocks if block.label == "json"] or [block.body for block in blocks] or [text]
     for body in named:
         try:

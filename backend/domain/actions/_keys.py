@@ -116,7 +116,7 @@ def strokes(text: str, path: str = "") -> tuple[tuple[str, ...], ...]:
     Raises:
         InvalidAction: a key is unknown or missing, or there are too many.
     """
-    plain = _squeezed(text.strip(), path)
+    plain = _squeeze(text.strip(), path)
     words = plain.split() or [" " if text else ""]
     if len(words) > _MOST_STROKES:
         raise InvalidAction(f"more than {_MOST_STROKES} strokes", code="too_many_keys", path=path)
@@ -136,7 +136,7 @@ def combination(text: str, path: str = "") -> tuple[str, ...]:
     Raises:
         InvalidAction: a key is unknown or missing, or there are too many.
     """
-    plain = _squeezed(text, path)
+    plain = _squeeze(text, path)
     keys = _together(plain)
     if len(keys) > _MOST_AT_ONCE:
         raise InvalidAction(f"more than {_MOST_AT_ONCE} keys at once", code="too_many_keys", path=path)
@@ -148,7 +148,7 @@ def combination(text: str, path: str = "") -> tuple[str, ...]:
     return (key_of(next(name for name in names if not _together(name)), path),)
 
 
-def _squeezed(text: str, path: str) -> str:
+def _squeeze(text: str, path: str) -> str:
     if len(text) > _LONGEST:
         raise InvalidAction(f"more than {_LONGEST} characters of keys", code="too_many_keys", path=path)
     return _AROUND_SEPARATOR.sub(lambda match: match[0].strip(), text if text == " " else text.strip())
@@ -176,7 +176,7 @@ def _chord(keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(key.lower() if modified and len(key) == 1 else key for key in keys)
 
 
-def pressed(keys: Sequence[str]) -> Action:
+def press(keys: Sequence[str]) -> Action:
     """One press of a key, or of several keys together."""
     return Action(type=ActionType.PRESS if len(keys) == 1 else ActionType.HOTKEY, keys=tuple(keys))
 

@@ -44,13 +44,13 @@ def character(name: str) -> str:
         number = int(code[1], 16)
         return chr(number) if number <= 0x10FFFF and chr(number).isprintable() else ""  # noqa: PLR2004 - Unicode's last.
     if letter := _LETTER.fullmatch(name):
-        return _looked_up("LATIN", letter[1], f" WITH {_ACCENTS[letter[2]]}")
+        return _look_up("LATIN", letter[1], f" WITH {_ACCENTS[letter[2]]}")
     if letter := _SCRIPT.fullmatch(name):
-        return _looked_up(letter[1].upper(), letter[2])
+        return _look_up(letter[1].upper(), letter[2])
     return ""
 
 
-def _looked_up(script: str, letter: str, addition: str = "") -> str:
+def _look_up(script: str, letter: str, addition: str = "") -> str:
     size = "CAPITAL" if letter.isupper() else "SMALL"
     try:
         return unicodedata.lookup(f"{script} {size} LETTER {letter.upper()}{addition}")

@@ -22,8 +22,10 @@ class Coordinates(Parameters):
 
     coordinates: Literal["screen", "picture", "unit"] = Field(
         default="screen",
-        description="Where coordinates count: pixels of the screen, pixels of the picture that was shown, "
-        "or 0 to 1 over the screen's width and height.",
+        description=(
+            "What coordinates refer to: pixels of the screen, pixels of the picture shown, or 0 to 1 over "
+            "the screen's width and height."
+        ),
     )
 
 
@@ -73,7 +75,7 @@ def on_grid(x: float, y: float, size: float, sight: CoordinateFrame) -> tuple[in
     return min(across, width - 1), min(down, height - 1)
 
 
-def explained(coordinates: str, sight: CoordinateFrame) -> str:
+def explain(coordinates: str, sight: CoordinateFrame) -> str:
     """The sentence of a prompt that explains the coordinates."""
     if coordinates == "unit":
         return "Coordinates are from 0 to 1 of the screen's width and height; the top left corner is (0, 0)."
@@ -83,7 +85,7 @@ def explained(coordinates: str, sight: CoordinateFrame) -> str:
     return f"Coordinates are pixels of a screen of {sight.screen.width}x{sight.screen.height}, from the top left."
 
 
-def marked(number: int, sight: CoordinateFrame, path: str = "") -> Mark:
+def mark_of(number: int, sight: CoordinateFrame, path: str = "") -> Mark:
     """The numbered element.
 
     Raises:

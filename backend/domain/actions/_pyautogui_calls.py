@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.domain.actions._checked import MOST_WHEEL_CLICKS
 from backend.domain.actions._points import PointMap
-from backend.domain.actions._python import NotTypedError, PythonCall, applied
+from backend.domain.actions._python import NotTypedError, PythonCall, bind_arguments
 from backend.domain.model.trajectory import Action, ActionType
 
 _MOST_PRESSES = 50
@@ -62,7 +62,7 @@ class PyautoguiCalls:
         module, _, name = call.name.rpartition(".")
         if module != "pyautogui" or name not in self._functions:
             raise NotTypedError
-        return applied(self._functions[name], call)
+        return bind_arguments(self._functions[name], call)
 
     def _xy(self, x: Any, y: Any) -> dict[str, int]:
         if x is None and y is None:
@@ -93,7 +93,7 @@ class PyautoguiCalls:
 
     def _move(self, x: Any = None, y: Any = None, duration: Any = 0.0, **rest: Any) -> list[Action]:
         _only_timing(rest, duration)
-        return [Action(type=ActionType.MOVE_TO, **_needed(self._xy(x, y)))]
+        return [Action(type=ActionType.MOVE_TO, **_require_point(self._xy(x, y)))]
 
     def _drag(
         self, x: Any = None, y: Any = None, duration: Any = 0.0, tween: Any = None, button: Any = "left", **rest: Any
@@ -101,7 +101,7 @@ class PyautoguiCalls:
         _only_timing(rest, duration)
         if tween is not None:
             raise NotTypedError
-        return [Action(type=ActionType.DRAG_TO, button=button, **_needed(self._xy(x, y)))]
+        return [Action(type=ActionType.DRAG_TO, button=button, **_require_point(self._xy(x, y)))]
 
     def _button(self, kind: ActionType) -> Callable[..., Sequence[Action]]:
         def press(x: Any = None, y: Any = None, button: Any = "left", duration: Any = 0.0) -> list[Action]:
@@ -151,7 +151,7 @@ def _only_timing(rest: Mapping[str, Any], pause: Any) -> None:
         raise NotTypedError
 
 
-def _needed(point: dict[str, int]) -> dict[str, int]:
+def _require_point(point: dict[str, int]) -> dict[str, int]:
     if not point:
         raise NotTypedError
     return point

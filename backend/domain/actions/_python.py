@@ -44,7 +44,7 @@ class Code:
     @property
     def does_nothing(self) -> bool:
         """Nothing is called: comments, imports, assignments. Such code is not run."""
-        return not called(self.tree)
+        return not called_functions(self.tree)
 
 
 def read_code(block: Block, path: str = "") -> Code:
@@ -53,12 +53,12 @@ def read_code(block: Block, path: str = "") -> Code:
     Raises:
         InvalidAction: the code is not Python, is too long, has a token before its end, or is data.
     """
-    text = _dedented(block.body.strip("\r\n"))
+    text = _dedent(block.body.strip("\r\n"))
     if len(text) > LONGEST_CODE:
         raise InvalidAction(
             f"the code has {len(text)} characters, at most {LONGEST_CODE} are run", code="input_too_long", path=path
         )
-    tree = _parsed(text, path)
+    tree = _parse(text, path)
     end = _token(tree.body[-1]) if tree.body else None
     if end:
         last = tree.body.pop()
@@ -76,7 +76,7 @@ def _is_data(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant)
 
 
-def _dedented(text: str) -> str:
+def _dedent(text: str) -> str:
     """Without the indentation of the first line, if all lines share it: blocks inside a list are indented."""
     lines = text.split("\n")
     margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
@@ -85,7 +85,7 @@ def _dedented(text: str) -> str:
     return "\n".join(line[len(margin) :] for line in lines)
 
 
-def _parsed(text: str, path: str) -> ast.Module:
+def _parse(text: str, path: str) -> ast.Module:
     try:
         return ast.parse(text, "<reply>")
     except SyntaxError as error:
@@ -133,7 +133,7 @@ def _does_nothing(statement: ast.stmt, imports: Collection[str]) -> bool:
     if isinstance(statement, ast.Import):
         return all(name.name in imports and name.asname is None for name in statement.names)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        return dotted(statement.targets[0]) == "pyautogui.FAILSAFE" and isinstance(statement.value, ast.Constant)
+        return dotted_name(statement.targets[0]) == "pyautogui.FAILSAFE" and isinstance(statement.value, ast.Constant)
     return isinstance(statement, ast.Pass) or (
         isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     )
@@ -143,7 +143,7 @@ def _plain(statement: ast.stmt, values: Mapping[str, Any]) -> PythonCall | None:
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
-    name = dotted(call.func)
+    name = dotted_name(call.func)
     try:
         args = tuple(_value(node, values) for node in call.args)
         named = {str(word.arg): _value(word.value, values) for word in call.keywords if word.arg or _spread()}
@@ -156,7 +156,7 @@ def _spread() -> bool:
     raise NotTypedError
 
 
-def dotted(node: ast.expr) -> str:
+def dotted_name(node: ast.expr) -> str:
     """`a.b.c` of names and attributes, empty for anything else."""
     parts = []
     while isinstance(node, ast.Attribute):
@@ -179,7 +179,7 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     raise NotTypedError
 
 
-def applied(function: Callable[..., Sequence[Action]], call: PythonCall) -> Sequence[Action]:
+def bind_arguments(function: Callable[..., Sequence[Action]], call: PythonCall) -> Sequence[Action]:
     """Arguments of a call, bound by a function with the same signature.
 
     Raises:
@@ -192,6 +192,6 @@ def applied(function: Callable[..., Sequence[Action]], call: PythonCall) -> Sequ
         raise NotTypedError from error
 
 
-def called(tree: ast.Module) -> Sequence[ast.Call]:
+def called_functions(tree: ast.Module) -> Sequence[ast.Call]:
     """Names of all functions that the code calls."""
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]

@@ -86,7 +86,7 @@ def _parts(reader: _Reader) -> Iterator[str | Action]:
         if char in _MODIFIERS:
             modifiers += (_MODIFIERS[char],) if _MODIFIERS[char] not in modifiers else ()
             continue
-        yield from _pressed(char, reader, modifiers)
+        yield from _press_char(char, reader, modifiers)
         modifiers = ()
     if modifiers:
         sign = reader.text[-1]
@@ -96,14 +96,14 @@ def _parts(reader: _Reader) -> Iterator[str | Action]:
         )
 
 
-def _pressed(char: str, reader: _Reader, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
+def _press_char(char: str, reader: _Reader, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
     if char == "(":
         for inner in reader.upto(")", "a bracket"):
             if inner in _SPECIAL:
                 raise InvalidAction(f"{inner} inside of brackets is not read", code="invalid_keys", path="Args.keys")
             yield from _stroke(inner, modifiers)
     elif char == "{":
-        yield from _named(reader.upto("}", "a brace"), modifiers)
+        yield from _parse_braces(reader.upto("}", "a brace"), modifiers)
     elif char == "~":
         yield from _stroke("enter", modifiers)
     elif char in ")}":
@@ -128,7 +128,7 @@ def _stroke(key: str, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
         yield Action(type=ActionType.PRESS, keys=(key,))
 
 
-def _named(inside: str, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
+def _parse_braces(inside: str, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
     """Parses the content of braces: a key or a sign, optionally with a count, or a key with `down` or `up`."""
     name, _, how = inside.strip().partition(" ") if inside.strip() else (" ", "", "")
     how = how.strip().lower()

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from backend.domain.actions._blocks import TOKENS, text_of, token
-from backend.domain.actions._checked import MOST_ACTIONS, MOST_WHEEL_CLICKS, checked
+from backend.domain.actions._checked import MOST_ACTIONS, MOST_WHEEL_CLICKS, check_actions
 from backend.domain.actions._forms import short
-from backend.domain.actions._keys import MODIFIERS, pressed
+from backend.domain.actions._keys import MODIFIERS, press
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.model import ModelReply, ToolCall
@@ -33,7 +33,9 @@ def actions_of(
     text = text_of(reply)
     calls = () if isinstance(reply, str) else reply.calls
     if calls:
-        return checked(action for number, call in enumerate(calls, 1) for action in read_call(call, f"call {number}"))
+        return check_actions(
+            action for number, call in enumerate(calls, 1) for action in read_call(call, f"call {number}")
+        )
     ending = token(text) or token(text.rstrip()[-100:].rpartition("\n")[2])
     if not ending:
         words = ", ".join(sorted(TOKENS))
@@ -51,7 +53,7 @@ def typing(text: str) -> list[Action]:
     return [Action(type=ActionType.TYPING, text=text)] if text else []
 
 
-def turned(amount: float, path: str) -> int:
+def wheel_clicks(amount: float, path: str) -> int:
     """Wheel clicks as an integer.
 
     Raises:
@@ -100,11 +102,11 @@ def chord(keys: Sequence[str]) -> list[Action]:
     A capital letter in a chord means the key: `CTRL` and `A` is not Ctrl+Shift+A.
     """
     if any(key in MODIFIERS for key in keys):
-        return [pressed([key.lower() for key in keys])]
-    return [pressed([key]) for key in keys]
+        return [press([key.lower() for key in keys])]
+    return [press([key]) for key in keys]
 
 
-def noted(actions: Sequence[Action], why: str) -> list[Action]:
+def with_reason(actions: Sequence[Action], why: str) -> list[Action]:
     """The actions, the first with the model's reason, if there is one."""
     if not why or not actions:
         return list(actions)

@@ -11,16 +11,16 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backend.domain.actions._forms import Number, read, short
-from backend.domain.actions._keys import combination, pressed, strokes, with_keys_down
+from backend.domain.actions._keys import combination, press, strokes, with_keys_down
 from backend.domain.actions._points import in_picture
-from backend.domain.actions._tool_calls import ENDING, actions_of, scrolled, turned, typing, waits
+from backend.domain.actions._tool_calls import ENDING, actions_of, scrolled, typing, waits, wheel_clicks
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.agent import CallOutcome, CallResult, CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool, ToolCall
 from backend.domain.registry import PluginKind, register
-from backend.domain.screen.pictures import enlarged
+from backend.domain.screen.pictures import enlarge
 
 _NAME = "computer"
 _POINTER = "import pyautogui; print(*pyautogui.position())"
@@ -77,13 +77,13 @@ class _Zoom(Parameters):
     region: tuple[Number, Number, Number, Number]
 
 
-def _pointed(kind: ActionType, at: Pixels, **more: Any) -> Action:
+def _pointer_action(kind: ActionType, at: Pixels, **more: Any) -> Action:
     return Action(type=kind, x=at[0] if at else None, y=at[1] if at else None, **more)
 
 
 def _click(button: str, clicks: int) -> Callable[[_Click, "_Reader"], Sequence[Action]]:
     def build(args: _Click, reader: "_Reader") -> Sequence[Action]:
-        action = _pointed(ActionType.CLICK, reader.at(args.coordinate), button=button, clicks=clicks)
+        action = _pointer_action(ActionType.CLICK, reader.at(args.coordinate), button=button, clicks=clicks)
         return reader.with_keys(args.text, [action])
 
     return build
@@ -91,17 +91,17 @@ def _click(button: str, clicks: int) -> Callable[[_Click, "_Reader"], Sequence[A
 
 def _drag(args: _Drag, reader: "_Reader") -> Sequence[Action]:
     start = reader.at(args.start_coordinate)
-    actions = [_pointed(ActionType.MOVE_TO, start)] if start else []
-    return reader.with_keys(args.text, [*actions, _pointed(ActionType.DRAG_TO, reader.at(args.coordinate))])
+    actions = [_pointer_action(ActionType.MOVE_TO, start)] if start else []
+    return reader.with_keys(args.text, [*actions, _pointer_action(ActionType.DRAG_TO, reader.at(args.coordinate))])
 
 
 def _scroll(args: _Scroll, reader: "_Reader") -> Sequence[Action]:
-    clicks = turned(args.scroll_amount, f"{reader.path}.scroll_amount")
+    clicks = wheel_clicks(args.scroll_amount, f"{reader.path}.scroll_amount")
     return reader.with_keys(args.text, [scrolled(args.scroll_direction, clicks, reader.at(args.coordinate))])
 
 
 def _key(args: _Key, reader: "_Reader") -> Sequence[Action]:
-    return [pressed(keys) for keys in strokes(args.text, f"{reader.path}.text")] * args.repeat
+    return [press(keys) for keys in strokes(args.text, f"{reader.path}.text")] * args.repeat
 
 
 def _hold(args: _Hold, reader: "_Reader") -> Sequence[Action]:
@@ -121,15 +121,15 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, "_Reader"], Sequence
     "key": (_Key, _key),
     "hold_key": (_Hold, _hold),
     "type": (_Text, lambda p, _: typing(p.text)),
-    "mouse_move": (_At, lambda p, r: [_pointed(ActionType.MOVE_TO, r.at(p.coordinate))]),
+    "mouse_move": (_At, lambda p, r: [_pointer_action(ActionType.MOVE_TO, r.at(p.coordinate))]),
     "left_click": (_Click, _click("left", 1)),
     "right_click": (_Click, _click("right", 1)),
     "middle_click": (_Click, _click("middle", 1)),
     "double_click": (_Click, _click("left", 2)),
     "triple_click": (_Click, _click("left", 3)),
     "left_click_drag": (_Drag, _drag),
-    "left_mouse_down": (_Click, lambda p, r: [_pointed(ActionType.MOUSE_DOWN, r.at(p.coordinate))]),
-    "left_mouse_up": (_Click, lambda p, r: [_pointed(ActionType.MOUSE_UP, r.at(p.coordinate))]),
+    "left_mouse_down": (_Click, lambda p, r: [_pointer_action(ActionType.MOUSE_DOWN, r.at(p.coordinate))]),
+    "left_mouse_up": (_Click, lambda p, r: [_pointer_action(ActionType.MOUSE_UP, r.at(p.coordinate))]),
     "scroll": (_Scroll, _scroll),
     "wait": (_Wait, lambda *_: waits("wait")),
     "screenshot": (_Nothing, lambda *_: waits("screenshot")),
@@ -181,7 +181,8 @@ class AnthropicComputer:
         """Parameters of the `anthropic_computer` action space."""
 
         version: Literal["20241022", "20250124", "20251124", "20260801"] = Field(
-            default="20260801", description="What is offered; which one a model takes is in the vendor's documentation."
+            default="20260801",
+            description="Tool version offered; the vendor's documentation says which one a model accepts.",
         )
         zoom: bool = Field(default=False, description="Offer the action zoom (since 20251124).")
 
@@ -208,7 +209,7 @@ class AnthropicComputer:
         """See the port; docs/internals/actions.md lists the result of each malformed reply."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
-            name, arguments = _named(call)
+            name, arguments = _call_parts(call)
             if not isinstance(name, str) or name not in _FORMS or (name == "zoom" and not self.params.zoom):
                 hint = f"Known: {', '.join(_FORMS)}."
                 raise InvalidAction(f"there is no action {short(name)}", code="unknown_action", path=path, hint=hint)
@@ -219,18 +220,18 @@ class AnthropicComputer:
 
     def result(self, call: ToolCall, outcome: CallOutcome) -> CallResult | None:
         """See the port: the part of the screen that `zoom` asks for, and the pointer's place."""
-        name, arguments = _named(call)
+        name, arguments = _call_parts(call)
         if name == "cursor_position":
             return _pointer(outcome)
         if name != "zoom" or outcome.frame is None:
             return None
         region = _Reader(outcome.sight, "").region(read(_Zoom, arguments).region)
         size = outcome.sight.view or outcome.sight.screen
-        picture = enlarged(outcome.frame, region, size.width, size.height)
+        picture = enlarge(outcome.frame, region, size.width, size.height)
         return CallResult(text="The region, enlarged.", picture=picture)
 
 
-def _named(call: ToolCall) -> tuple[Any, dict[str, Any]]:
+def _call_parts(call: ToolCall) -> tuple[Any, dict[str, Any]]:
     """The action of a call, and its arguments."""
     arguments = dict(call.arguments)
     return arguments.pop("action", None) if call.name == _NAME else call.name, arguments

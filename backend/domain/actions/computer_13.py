@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain.actions._blocks import TOKENS, text_of, token
-from backend.domain.actions._checked import checked
+from backend.domain.actions._checked import check_actions
 from backend.domain.actions._forms import Button, Number, read, short
 from backend.domain.actions._json import json_blocks
 from backend.domain.actions._keys import key_of
-from backend.domain.actions._points import Coordinates, PointMap, explained, pixel, place
+from backend.domain.actions._points import Coordinates, PointMap, explain, pixel, place
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
@@ -119,7 +119,7 @@ class Computer13:
         lines = "\n".join(f"- {line}" for line in _LINES)
         return f"""Answer with one JSON object per action, each in a ```json block of its own:
 {lines}
-{explained(self.params.coordinates, sight)}
+{explain(self.params.coordinates, sight)}
 Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that it cannot be done."""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
@@ -130,7 +130,7 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
         """See the port: a bare WAIT, DONE or FAIL, or one JSON action (or list of them) per code block."""
         text = text_of(reply)
         at = place(self.params.coordinates, sight)
-        return token(text) or checked(_action(one, at) for one in _values(text, _EXAMPLE))
+        return token(text) or check_actions(_action(value, at) for value in _values(text, _EXAMPLE))
 
 
 _WORDS_EXAMPLE = '{"action_type": "CLICK", "element": "the button Save below the list of files"}'
@@ -148,7 +148,8 @@ class Computer13Words:
     """Parses the same actions; the place of an element is that of the mark with its name."""
 
     about = (
-        "computer_13 with descriptions of elements instead of coordinates, for an agent whose second model finds them."
+        "computer_13 with descriptions of elements instead of coordinates, for an agent whose second "
+        "model locates them."
     )
     Params = Parameters
 
@@ -170,11 +171,13 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
     def elements(self, reply: ModelReply) -> tuple[str, ...]:
         text = text_of(reply)
         values = () if token(text) else _values(text, _WORDS_EXAMPLE)
-        return tuple(dict.fromkeys(element for one in values if (element := _element(_flat(one)))))
+        return tuple(dict.fromkeys(element for value in values if (element := _element(_flat(value)))))
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         text = text_of(reply)
-        return token(text) or checked(_action(_placed(one, sight), pixel) for one in _values(text, _WORDS_EXAMPLE))
+        return token(text) or check_actions(
+            _action(_with_place(value, sight), pixel) for value in _values(text, _WORDS_EXAMPLE)
+        )
 
 
 def _flat(value: Any) -> dict[str, Any]:
@@ -209,7 +212,7 @@ def _element(value: Mapping[str, Any]) -> str:
     return element.strip()
 
 
-def _placed(value: Any, sight: CoordinateFrame) -> Any:
+def _with_place(value: Any, sight: CoordinateFrame) -> Any:
     """The action with its element's place."""
     element = _element(_flat(value))
     if not element:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from backend.domain.actions._forms import Number, read, short
-from backend.domain.actions._keys import combination, key_of, pressed
+from backend.domain.actions._keys import combination, key_of, press
 from backend.domain.actions._points import in_picture, on_grid
 from backend.domain.actions._tool_calls import (
     ENDING,
@@ -18,12 +18,12 @@ from backend.domain.actions._tool_calls import (
     actions_of,
     chord,
     dragged,
-    noted,
     of_pixels,
     scrolled,
-    turned,
     typing,
     waits,
+    wheel_clicks,
+    with_reason,
 )
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
@@ -41,7 +41,7 @@ Share = Annotated[float, Field(ge=0, le=_GRID, allow_inf_nan=False)]
 Direction = Literal["up", "down", "left", "right"]
 
 
-def _listed(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     return (value,) if isinstance(value, str) and value else value
 
 
@@ -77,7 +77,7 @@ class _Key(Parameters):
 
 
 class _Keys(Parameters):
-    keys: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(min_length=1, max_length=_MOST_KEYS)
+    keys: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(min_length=1, max_length=_MOST_KEYS)
 
 
 class _ScrollPage(Parameters):
@@ -117,8 +117,8 @@ class _Reader:
         return Action(type=kind, x=x, y=y, **more)
 
     def type_at(self, args: _TypeAt) -> list[Action]:
-        clear = [pressed(("ctrl", "a")), pressed(("delete",))] if args.clear_before_typing else []
-        enter = [pressed(("enter",))] if args.press_enter else []
+        clear = [press(("ctrl", "a")), press(("delete",))] if args.clear_before_typing else []
+        enter = [press(("enter",))] if args.press_enter else []
         return [
             self.pointed(ActionType.CLICK, args),
             *clear,
@@ -127,7 +127,7 @@ class _Reader:
         ]
 
     def type_text(self, args: _Type) -> list[Action]:
-        return [*typing(args.text), *([pressed(("enter",))] if args.press_enter else [])]
+        return [*typing(args.text), *([press(("enter",))] if args.press_enter else [])]
 
     def drag(self, args: _Drag) -> list[Action]:
         return dragged([self.pixels(args.x, args.y), self.pixels(args.to_x, args.to_y)])
@@ -143,7 +143,7 @@ class _Reader:
 
     def page(self, args: _ScrollPage) -> list[Action]:
         if args.direction in {"up", "down"}:
-            return [pressed((f"page{args.direction}",))]
+            return [press((f"page{args.direction}",))]
         return [scrolled(args.direction, _PAGE_CLICKS, None)]
 
     def scroll_at(self, args: _ScrollAt) -> list[Action]:
@@ -153,7 +153,7 @@ class _Reader:
 
     def scroll(self, args: _Scroll) -> list[Action]:
         if args.magnitude_in_wheel_clicks is not None:
-            clicks = turned(args.magnitude_in_wheel_clicks, self.path)
+            clicks = wheel_clicks(args.magnitude_in_wheel_clicks, self.path)
         else:
             clicks = of_pixels(3.0 * PIXELS_PER_CLICK if args.magnitude_in_pixels is None else args.magnitude_in_pixels)
         return [scrolled(args.direction, clicks, self.pixels(args.x, args.y))]
@@ -166,8 +166,8 @@ def _pointer(kind: ActionType, **more: Any) -> tuple[type[Parameters], Build]:
     return _At, lambda reader, args: [reader.pointed(kind, args, **more)]
 
 
-def _fixed(*keys: str) -> tuple[type[Parameters], Build]:
-    return _Nothing, lambda *_: [pressed(keys)]
+def _fixed_call(*keys: str) -> tuple[type[Parameters], Build]:
+    return _Nothing, lambda *_: [press(keys)]
 
 
 _FORMS: Mapping[str, tuple[type[Parameters], Build]] = {
@@ -192,8 +192,8 @@ _FORMS: Mapping[str, tuple[type[Parameters], Build]] = {
     "scroll": (_Scroll, _Reader.scroll),
     "scroll_at": (_ScrollAt, _Reader.scroll_at),
     "scroll_document": (_ScrollPage, _Reader.page),
-    "go_back": _fixed("alt", "left"),
-    "go_forward": _fixed("alt", "right"),
+    "go_back": _fixed_call("alt", "left"),
+    "go_forward": _fixed_call("alt", "right"),
     "wait": (_Wait, lambda *_: waits("wait")),
     "wait_5_seconds": (_Nothing, lambda *_: waits("wait")),
     "take_screenshot": (_Nothing, lambda *_: waits("screenshot")),
@@ -211,7 +211,7 @@ class GeminiComputer:
 
         environment: Literal["desktop", "browser"] = Field(
             default="desktop",
-            description="What the tool is told to be on; models before Gemini 3.5 know the browser only.",
+            description="Environment named to the tool; models before Gemini 3.5 know only the browser.",
         )
 
     def __init__(self, params: Any = None) -> None:
@@ -247,7 +247,7 @@ call. There is no browser but the desktop's own: open it and type addresses as a
                 )
             form, build = _FORMS[call.name]
             arguments = {key: value for key, value in call.arguments.items() if key not in _DROPPED}
-            return noted(build(_Reader(sight, path), read(form, arguments, path)), _intent(call))
+            return with_reason(build(_Reader(sight, path), read(form, arguments, path)), _intent(call))
 
         return actions_of(reply, "a computer use function", read_call)
 

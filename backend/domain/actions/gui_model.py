@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backend.domain.actions._blocks import TextActionSpace, text_of
-from backend.domain.actions._checked import checked
+from backend.domain.actions._checked import check_actions
 from backend.domain.actions._gui_calls import GuiCall, tool_call
 from backend.domain.actions._gui_formats import FORMATS, Range
 from backend.domain.actions._gui_points import Size, bare_place, over_picture, smart_resize
@@ -39,21 +39,23 @@ class GuiModelActions(TextActionSpace):
     class Params(Parameters):
         """Parameters of the `gui_model` action space."""
 
-        format: GuiFormat = Field(default="ui_tars_1_5", description="How the model writes actions.")
+        format: GuiFormat = Field(default="ui_tars_1_5", description="Format in which the model writes actions.")
         coordinates: Literal["model", "unit", "thousand", "resized"] = Field(
             default="model",
-            description="What coordinates run over: as the model was trained; 0 to 1; 0 to 1000; pixels of the picture "
-            "as the model's server resizes it.",
+            description=(
+                "Range of coordinates: as the model was trained; 0 to 1; 0 to 1000; pixels of the picture as "
+                "the model's server resizes it."
+            ),
         )
         min_pixels: int = Field(
             default=4 * _QWEN_PIXELS,
             ge=_QWEN_PIXELS,
-            description="Fewest pixels of a picture, as the server resizes it.",
+            description="Minimum pixels of a picture, as the server resizes it.",
         )
         max_pixels: int = Field(
             default=16384 * _QWEN_PIXELS,
             ge=_QWEN_PIXELS,
-            description="Most pixels of a picture, as the server resizes it.",
+            description="Maximum pixels of a picture, as the server resizes it.",
         )
 
     def __init__(self, params: Any = None) -> None:
@@ -71,13 +73,13 @@ class GuiModelActions(TextActionSpace):
 
 {lines}
 
-{self._explained(sight)}
+{self._explain_coordinates(sight)}
 Write WAIT, DONE or FAIL in place of an answer to wait, to say that the task is done, or that it cannot be done."""
 
     def place_instructions(self, sight: CoordinateFrame) -> str:
         return f"""Answer with the middle of the element and nothing else, for example
 {self._format.place}
-{self._explained(sight)}"""
+{self._explain_coordinates(sight)}"""
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md lists the result of each malformed reply."""
@@ -95,7 +97,7 @@ Write WAIT, DONE or FAIL in place of an answer to wait, to say that the task is 
 
     def _actions(self, calls: Sequence[GuiCall], sight: CoordinateFrame) -> tuple[Action, ...]:
         screen, verbs = self._screen(sight), self._format.verbs
-        return checked(
+        return check_actions(
             action
             for number, call in enumerate(calls, 1)
             for action in actions_of_call(call, verbs, screen, f"action {number}")
@@ -112,7 +114,7 @@ Write WAIT, DONE or FAIL in place of an answer to wait, to say that the task is 
         size = sight.view or sight.screen
         return smart_resize(size.width, size.height, self.params.min_pixels, self.params.max_pixels)
 
-    def _explained(self, sight: CoordinateFrame) -> str:
+    def _explain_coordinates(self, sight: CoordinateFrame) -> str:
         width, height = self._extent(sight)
         words = _WORDS[self._range].format(width=f"{width:g}", height=f"{height:g}")
         return f"{words}; the top left corner is (0, 0)."

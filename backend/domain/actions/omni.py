@@ -8,8 +8,8 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from backend.domain.actions._blocks import TextActionSpace
 from backend.domain.actions._forms import Number, read, short
 from backend.domain.actions._json import json_blocks
-from backend.domain.actions._keys import pressed
-from backend.domain.actions._points import in_picture, marked
+from backend.domain.actions._keys import press
+from backend.domain.actions._points import in_picture, mark_of
 from backend.domain.actions._pywinauto_keys import key_actions
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
@@ -67,8 +67,8 @@ class OmniActions(TextActionSpace):
     class Params(Parameters):
         """Parameters of the `omni` action space."""
 
-        double: bool = Field(default=False, description="Every click is a double click (an option of OmniBench).")
-        focus: bool = Field(default=True, description="Click a control before text is typed into it.")
+        double: bool = Field(default=False, description="Makes every click a double click (an option of OmniBench).")
+        focus: bool = Field(default=True, description="Clicks a control before typing text into it.")
 
     def __init__(self, params: Any = None) -> None:
         self.params = params or self.Params()
@@ -111,11 +111,11 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
 
     def _click(self, args: Any, where: Where) -> Sequence[Action]:
         click = read(_Click, args, "Args")
-        x, y = _needed(where)
+        x, y = _require_point(where)
         clicks = 2 if click.double or self.params.double else 1
         if click.button == "x":
             # The fourth button goes back, which desktops also do by keys.
-            return [Action(type=ActionType.MOVE_TO, x=x, y=y), *[pressed(("alt", "left"))] * clicks]
+            return [Action(type=ActionType.MOVE_TO, x=x, y=y), *[press(("alt", "left"))] * clicks]
         return [Action(type=ActionType.CLICK, x=x, y=y, button=click.button, clicks=clicks)]
 
     def _wheel(self, args: Any, where: Where) -> Sequence[Action]:
@@ -143,14 +143,14 @@ def _where(answer: _Answer, sight: CoordinateFrame) -> Where:
             raise InvalidAction(
                 f"expected a control's number, got {short(label)}", code="invalid_arguments", path="ControlLabel"
             )
-        return marked(int(label), sight, "ControlLabel").centre
+        return mark_of(int(label), sight, "ControlLabel").centre
     if answer.coordinates:
         return in_picture(*answer.coordinates, sight)
     named = [mark for mark in sight.marks if answer.ControlText and answer.ControlText in {mark.text, mark.name}]
     return named[0].centre if len(named) == 1 else None
 
 
-def _needed(where: Where) -> tuple[int, int]:
+def _require_point(where: Where) -> tuple[int, int]:
     if where is None:
         raise InvalidAction(
             "click_input needs a control", code="invalid_arguments", path="ControlLabel", hint="Give its number."

@@ -134,7 +134,7 @@ class OpenAIComputer:
 
         tool: Literal["computer", "computer_use_preview"] = Field(
             default="computer",
-            description="The tool that is offered; computer-use-preview models know the older one only.",
+            description="Tool offered; computer-use-preview models know only the older one.",
         )
 
     def __init__(self, params: Any = None) -> None:

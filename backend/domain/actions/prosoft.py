@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from backend.domain.actions._blocks import TextActionSpace
-from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_of, unqualified
+from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_of, qualify_names
 from backend.domain.actions._python import Code, NotTypedError, plain_calls
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
@@ -77,7 +77,7 @@ There are these functions:
 def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:
     if code.does_nothing:
         return [code.end] if code.end else []
-    unqualified(code.tree, _FUNCTIONS)
+    qualify_names(code.tree, _FUNCTIONS)
     check_names(code)
     plain = plain_calls(code.tree, frozenset({"computer"}), {})
     if plain is None:

@@ -7,16 +7,16 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.actions._blocks import Block, TextActionSpace, fenced, whole
+from backend.domain.actions._blocks import Block, TextActionSpace, fenced_blocks, whole
 from backend.domain.actions._checked import LONGEST_CODE
-from backend.domain.actions._points import Coordinates, explained, place
+from backend.domain.actions._points import Coordinates, explain, place
 from backend.domain.actions._pyautogui_calls import POINTING, PyautoguiCalls, Spot
 from backend.domain.actions._python import (
     PYTHON_LABELS,
     Code,
     NotTypedError,
-    called,
-    dotted,
+    called_functions,
+    dotted_name,
     plain_calls,
     read_code,
 )
@@ -41,7 +41,10 @@ class Pyautogui(TextActionSpace):
 
         typed: bool = Field(
             default=True,
-            description="Turn blocks of plain calls into typed actions, which a replay can draw; else all code runs as it is.",  # noqa: E501
+            description=(
+                "Turns blocks of plain calls into typed actions, which the replay can draw; otherwise all code "
+                "runs as it is."
+            ),  # noqa: E501
         )
 
     def __init__(self, params: Any = None) -> None:
@@ -57,7 +60,7 @@ class Pyautogui(TextActionSpace):
 imported: pyautogui.click(x, y), doubleClick, rightClick, moveTo, dragTo, scroll(clicks), write(text), press(key),
 hotkey(key, key), time.sleep(seconds), and whatever else Python can do. Every block starts anew: it knows no variable
 of an earlier one. It cannot see the screen; write the coordinates as numbers.
-{explained(self.params.coordinates, sight)}{tags}
+{explain(self.params.coordinates, sight)}{tags}
 Write WAIT, DONE or FAIL in place of the code, or as its last line, to wait, to say that the task is done, or that it
 cannot be done."""
 
@@ -71,9 +74,9 @@ cannot be done."""
         end = [code.end] if code.end else []
         if code.does_nothing:
             return end
-        return [*(self._typed(code, tags, sight) or self._python(code, tags)), *end]
+        return [*(self._typed_actions(code, tags, sight) or self._python(code, tags)), *end]
 
-    def _typed(self, code: Code, tags: Mapping[str, Spot], sight: CoordinateFrame) -> Sequence[Action]:
+    def _typed_actions(self, code: Code, tags: Mapping[str, Spot], sight: CoordinateFrame) -> Sequence[Action]:
         """The block as typed actions; empty if only Python can execute it."""
         calls = plain_calls(code.tree, _IMPORTS, tags) if self.params.typed else None
         reader = PyautoguiCalls(place(self.params.coordinates, sight), sight.platform)
@@ -83,7 +86,7 @@ cannot be done."""
             return []
 
     def _python(self, code: Code, tags: Mapping[str, Spot]) -> Sequence[Action]:
-        if self.params.coordinates != "screen" and any(_points(call) for call in called(code.tree)):
+        if self.params.coordinates != "screen" and any(_points(call) for call in called_functions(code.tree)):
             raise InvalidAction(
                 f"coordinates in {self.params.coordinates} units must be plain numbers, one call a line",
                 code="invalid_code",
@@ -94,7 +97,7 @@ cannot be done."""
 
 
 def _code_blocks(text: str) -> Sequence[Block]:
-    blocks = whole(fenced(text))
+    blocks = whole(fenced_blocks(text))
     if not blocks:
         raise InvalidAction(
             "there is no code block", code="code_block_missing", hint="Put the code between ```python and ```."
@@ -108,7 +111,7 @@ def _code_blocks(text: str) -> Sequence[Block]:
 
 
 def _points(call: ast.Call) -> bool:
-    return dotted(call.func).rpartition(".")[2] in POINTING and bool(call.args or call.keywords)
+    return dotted_name(call.func).rpartition(".")[2] in POINTING and bool(call.args or call.keywords)
 
 
 def _tags(tree: ast.Module, sight: CoordinateFrame) -> dict[str, Spot]:

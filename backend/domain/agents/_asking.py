@@ -58,20 +58,20 @@ class Asker:
         skipped, messages = 0, build(0) or ()
         while True:
             shorter = build(skipped + 1)
-            if shorter is None or not self._too_long(messages):
+            if shorter is None or not self._is_too_long(messages):
                 start = time.monotonic()
                 try:
                     reply = self._client.complete(self._request(messages, tools))
                 except Invalid as error:
                     if shorter is None or not _LENGTH.search(error.message):
-                        raise self._refused(error) from error
+                        raise self._setup_error(error) from error
                 else:
                     self._answered = True
                     seconds = time.monotonic() - start - reply.usage.wait_seconds
                     return ModelAnswer(reply, tuple(messages), max(0.0, round(seconds, 3)))
             skipped, messages = skipped + 1, shorter
 
-    def _too_long(self, messages: Sequence[Message]) -> bool:
+    def _is_too_long(self, messages: Sequence[Message]) -> bool:
         most = self._params.max_input_tokens
         return most is not None and message_tokens(messages) > most
 
@@ -88,7 +88,7 @@ class Asker:
             extra=params.extra,
         )
 
-    def _refused(self, error: Invalid) -> AgentFailed | ModelApiFailed:
+    def _setup_error(self, error: Invalid) -> AgentFailed | ModelApiFailed:
         """Turns a refusal of the first request into a setup error, which must not count as a score."""
         words = f"the model's API refused the request: {error.message}"
         if self._answered:

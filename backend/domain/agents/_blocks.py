@@ -12,7 +12,7 @@ from pydantic import Field
 from backend.domain.agents._messages import message
 from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
-from backend.domain.agents._pictures import fitted
+from backend.domain.agents._pictures import fit
 from backend.domain.agents._seen import elements, titles, tree_text
 from backend.domain.model.trajectory import Decision, Frame, Observation
 from backend.domain.ports.agent import CoordinateFrame
@@ -29,11 +29,11 @@ class BlocksParams(ModelParams):
     """Parameters of block agents."""
 
     max_tokens: int | None = Field(default=4096, ge=16, le=200_000, description="Longest answer, in tokens.")
-    n_prev: int = Field(default=15, ge=0, le=1000, description="Earlier actions that are listed, newest first.")
-    use_last_screen: bool = Field(default=True, description="Shows the screen of the step before as well.")
-    raw_screen: bool = Field(default=True, description="Shows the screen also without the marks.")
+    n_prev: int = Field(default=15, ge=0, le=1000, description="Number of earlier actions listed, newest first.")
+    use_last_screen: bool = Field(default=True, description="Also shows the screenshot of the previous step.")
+    raw_screen: bool = Field(default=True, description="Also shows the screenshot without marks.")
     element_tokens: int = Field(
-        default=10_000, ge=100, description="Where the list of elements is cut, in estimated tokens."
+        default=10_000, ge=100, description="Length at which the list of elements is cut, in estimated tokens."
     )
 
 
@@ -116,5 +116,5 @@ class BlocksAgent(ModelAgent):
         parts: list[str | Frame | MessagePart | None] = []
         for words, picture in named:
             if picture is not None:
-                parts += [words, fitted(picture)]
+                parts += [words, fit(picture)]
         return parts

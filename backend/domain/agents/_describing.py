@@ -13,7 +13,7 @@ from backend.domain.model.model_calls import CallFailure, ModelPart
 from backend.domain.model.trajectory import Frame, Mark, ModelCall
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.model import Message
-from backend.domain.screen.pictures import enlarged
+from backend.domain.screen.pictures import enlarge
 
 _SIDE = 128
 """Pixels of a part of the screen that is described, at most."""
@@ -56,4 +56,4 @@ class Describer:
 
 def part_of(frame: Frame, mark: Mark) -> Frame:
     """The part of the screen under a mark. Raises GuestLost for a damaged picture."""
-    return enlarged(frame, (mark.x, mark.y, mark.x + mark.width, mark.y + mark.height), _SIDE, _SIDE)
+    return enlarge(frame, (mark.x, mark.y, mark.x + mark.width, mark.y + mark.height), _SIDE, _SIDE)

@@ -20,25 +20,25 @@ class ModelParams(Parameters):
 
     models: ClassVar[Mapping[str, str]] = {"model": "endpoint"}
 
-    model: str = Field(default="", max_length=200, description="Model, as its API names it. Needed.")
-    endpoint: str = Field(
-        default="openai", max_length=100, description="Where it is asked: an endpoint of docs/models.md."
-    )
+    model: str = Field(default="", max_length=200, description="Model name at its API. Required.")
+    endpoint: str = Field(default="openai", max_length=100, description="Endpoint that serves it (docs/models.md).")
     temperature: float | None = Field(
-        default=1.0, ge=0, le=2, description="Sampling temperature; null leaves it to the API."
+        default=1.0, ge=0, le=2, description="Sampling temperature; null: the API's default."
     )
     top_p: float | None = Field(
-        default=None, gt=0, le=1, description="Share of probability that is sampled from; null leaves it to the API."
+        default=None, gt=0, le=1, description="Nucleus sampling (top-p); null: the API's default."
     )
     max_tokens: int | None = Field(default=1500, ge=16, le=200_000, description="Longest answer, in tokens.")
-    send_seed: bool = Field(default=False, description="Sends the episode's seed, for APIs that take one.")
+    send_seed: bool = Field(default=False, description="Sends the episode's seed, to APIs that accept one.")
     max_input_tokens: int | None = Field(
         default=None,
         ge=1000,
-        description="Longest input, in estimated tokens: the oldest is left out first. Null: the API's own limit.",
+        description=(
+            "Longest input, in estimated tokens; the oldest content is dropped first. Null: the API's own limit."
+        ),
     )
     extra: dict[str, Any] = Field(
-        default_factory=dict, description="Further fields of the API's own, as JSON, for example reasoning effort."
+        default_factory=dict, description="Additional request fields of the API, as JSON, such as reasoning effort."
     )
 
     @field_validator("extra", "grounder_extra", check_fields=False)

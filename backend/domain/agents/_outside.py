@@ -13,6 +13,7 @@ from backend.domain import registry
 from backend.domain.errors import AgentFailed, Invalid
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType, Decision, Observation
+from backend.domain.model.validation_words import problem_words
 from backend.domain.ports.agent import ActionSpace, AgentChannel, AgentContext, CoordinateFrame
 from backend.domain.registry import PluginKind
 
@@ -88,7 +89,7 @@ class OutsideAgent:
     def _actions(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
         typed = message.get("actions")
         if typed is None:
-            return self._parsed(message, observation)
+            return self._parse(message, observation)
         if not isinstance(typed, list) or len(typed) > MOST_ACTIONS:
             raise Invalid(f"expected a list of at most {MOST_ACTIONS} actions", code="invalid_answer", path="actions")
         try:
@@ -96,9 +97,9 @@ class OutsideAgent:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise Invalid(
-                first["msg"], code="invalid_answer", path=".".join(["actions", *map(str, first["loc"])])
+                problem_words(first), code="invalid_answer", path=".".join(["actions", *map(str, first["loc"])])
             ) from error
-        code = next((one.type for one in actions if one.type in _CODE), None)
+        code = next((action.type for action in actions if action.type in _CODE), None)
         if code and self._context.action_space in _NO_CODE:
             raise Invalid(
                 f"{self._context.action_space} has no code, scripts or files, so {code} is not available",
@@ -107,7 +108,7 @@ class OutsideAgent:
             )
         return actions
 
-    def _parsed(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
+    def _parse(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
         reply = message.get("reply")
         if reply is None and message.get("stop"):
             return ()

@@ -1,13 +1,13 @@
 """Scales pictures down to what model APIs accept, so that labels on them are not scaled again."""
 
 from backend.domain.model.trajectory import Frame
-from backend.domain.screen.pictures import decoded, encoded
+from backend.domain.screen.pictures import decode, encode
 
 LONG_SIDE, SHORT_SIDE = 2048, 768
 """The size that Navi fits pictures into; vendors scale down larger ones."""
 
 
-def fitted(picture: Frame) -> Frame:
+def fit(picture: Frame) -> Frame:
     """The picture with its long side at most 2048 and its short side at most 768 pixels; unchanged if it fits.
 
     Raises:
@@ -20,4 +20,4 @@ def fitted(picture: Frame) -> Frame:
     from PIL import Image
 
     size = max(1, int(picture.width * factor)), max(1, int(picture.height * factor))
-    return encoded(decoded(picture).resize(size, Image.Resampling.BICUBIC))
+    return encode(decode(picture).resize(size, Image.Resampling.BICUBIC))

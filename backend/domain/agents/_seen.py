@@ -26,7 +26,7 @@ def tree_text(tree: str, sight: CoordinateFrame, most_tokens: int, form: Literal
 
 def marks_table(marks: Sequence[Mark], most_tokens: int) -> str:
     """OSWorld's table of numbered elements: index, tag, name, text, separated by tabs."""
-    lines = [f"{one.id}\t{one.tag or one.kind}\t{_plain(one.name)}\t{_plain(one.text)}" for one in marks]
+    lines = [f"{mark.id}\t{mark.tag or mark.kind}\t{_plain(mark.name)}\t{_plain(mark.text)}" for mark in marks]
     return "\n".join(cut(["index\ttag\tname\ttext", *lines], most_tokens, estimated_tokens))
 
 
@@ -39,9 +39,9 @@ def controls_table(marks: Sequence[Mark], tree: str | None, most_tokens: int) ->
     if not known:
         return marks_table(marks, most_tokens)
     lines = []
-    for one in marks:
-        tag, name = known.get((one.tag, one.name[:MOST_NAME], one.x, one.y), ("", ""))
-        fields = (str(one.id), one.tag or one.kind, _plain(one.name), _plain(one.text), _plain(name), tag)
+    for mark in marks:
+        tag, name = known.get((mark.tag, mark.name[:MOST_NAME], mark.x, mark.y), ("", ""))
+        fields = (str(mark.id), mark.tag or mark.kind, _plain(mark.name), _plain(mark.text), _plain(name), tag)
         lines.append("\t".join(fields))
     head = "index\ttag\tname\ttext\tparent name\tparent tag"
     return "\n".join(cut([head, *lines], most_tokens, estimated_tokens))
@@ -50,10 +50,10 @@ def controls_table(marks: Sequence[Mark], tree: str | None, most_tokens: int) ->
 def elements(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str:
     """WAA's list of elements: id, type, content and box in 0-1 as (x1, y1, x2, y2); one per line."""
     lines = [
-        f"{one.id}\t{one.kind}\t{_plain(one.text or one.name)}\t"
-        f"({one.x / screen.width:.3f}, {one.y / screen.height:.3f}, "
-        f"{(one.x + one.width) / screen.width:.3f}, {(one.y + one.height) / screen.height:.3f})"
-        for one in marks
+        f"{mark.id}\t{mark.kind}\t{_plain(mark.text or mark.name)}\t"
+        f"({mark.x / screen.width:.3f}, {mark.y / screen.height:.3f}, "
+        f"{(mark.x + mark.width) / screen.width:.3f}, {(mark.y + mark.height) / screen.height:.3f})"
+        for mark in marks
     ]
     return "\n".join(cut(["id\ttype\tcontent\tbox", *lines], most_tokens, estimated_tokens)) if lines else ""
 
@@ -79,8 +79,8 @@ def text_layout(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> 
 
 def titles(windows: Sequence[Window]) -> tuple[str, list[str]]:
     """Title of the front window (empty if there is none), and of all others from top to bottom."""
-    front = next((one for one in reversed(windows) if one.active), None)
-    others = [_plain(one.title) for one in reversed(windows) if one is not front and one.title.strip()]
+    front = next((window for window in reversed(windows) if window.active), None)
+    others = [_plain(window.title) for window in reversed(windows) if window is not front and window.title.strip()]
     return _plain(front.title) if front else "", others[:MOST_TITLES]
 
 

@@ -15,7 +15,7 @@ class AlwaysFail:
     Params = Parameters
     observation = "screenshot"
     action_space = "computer_13"
-    about = "Calls every task infeasible: scores on the infeasible ones only, and shows what that is worth."
+    about = "Declares every task infeasible: scores on infeasible tasks only, and shows what that alone is worth."
     privileged = False
 
     def __init__(self, params: Any) -> None:

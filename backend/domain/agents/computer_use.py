@@ -27,22 +27,20 @@ _OLD = "(an older screen, left out)"
 class ComputerUseParams(ModelParams):
     """Parameters of agents with a native computer tool."""
 
-    endpoint: str = Field(
-        default="anthropic", max_length=100, description="Where it is asked: an endpoint of docs/models.md."
-    )
+    endpoint: str = Field(default="anthropic", max_length=100, description="Endpoint that serves it (docs/models.md).")
     max_tokens: int | None = Field(default=4096, ge=16, le=200_000, description="Longest answer, in tokens.")
     temperature: float | None = Field(
-        default=None, ge=0, le=2, description="Sampling temperature; null leaves it to the API."
+        default=None, ge=0, le=2, description="Sampling temperature; null: the API's default."
     )
     images: int = Field(
-        default=10, ge=1, le=1000, description="Newest screens that are shown; older ones are left out."
+        default=10, ge=1, le=1000, description="Number of newest screenshots shown; older ones are left out."
     )
     safety_checks: Literal["acknowledge", "stop"] = Field(
         default="acknowledge",
-        description="Where the vendor asks for consent before a call: give it, or end the episode.",
+        description="When the vendor asks for consent before a call: give it, or end the episode.",
     )
     history: int | None = Field(
-        default=None, ge=0, description="Earlier turns that are shown; null: all that the model takes."
+        default=None, ge=0, description="Number of earlier turns shown; null: as many as the model accepts."
     )
 
 
@@ -74,7 +72,7 @@ class ComputerUse(ModelAgent):
     name = "computer_use"
     observation = "screenshot"
     action_space = "anthropic_computer"
-    about = "Models with a computer tool of their own, as their vendors mean them to be used."
+    about = "Models with a computer-use tool of their own, driven as their vendors document it."
 
     def begin(self) -> None:
         self._turns: list[_Turn] = []
@@ -98,7 +96,9 @@ class ComputerUse(ModelAgent):
         return results
 
     def _result(self, call: ToolCall, outcome: CallOutcome) -> CallResult | None:
-        refused = [each.get("error") or each.get("skipped") for each in outcome.results if "returncode" not in each]
+        refused = [
+            result.get("error") or result.get("skipped") for result in outcome.results if "returncode" not in result
+        ]
         if any(refused):
             return CallResult(text=f"Not carried out: {next(filter(None, refused))}", failed=True)
         return self._space.result(call, outcome) if isinstance(self._space, CallResults) else None

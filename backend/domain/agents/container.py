@@ -14,7 +14,7 @@ class ContainerParams(Parameters):
         default="deskarena-agent",
         max_length=255,
         pattern=r"^[a-z0-9][A-Za-z0-9._/:@-]*$",
-        description="Image of the engine on the worker's machine; nothing is pulled.",
+        description="Image in the container engine of the worker's machine; nothing is pulled.",
     )
     command: tuple[str, ...] = Field(
         default=(), max_length=64, description="Command and arguments instead of the image's own."
@@ -28,4 +28,6 @@ class Container(ChannelAgent):
     """Like `remote`; the worker starts the container and its channel (`worker.agents.containers`)."""
 
     Params = ContainerParams
-    about = "Your own agent as a container image, started beside each desktop with no network but the API for agents."
+    about = (
+        "Your own agent as a container image. It starts beside each desktop and reaches nothing but the agents' API."
+    )

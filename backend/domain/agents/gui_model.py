@@ -24,13 +24,16 @@ class GuiModelParams(ModelParams):
     """Parameters of native GUI models."""
 
     temperature: float | None = Field(
-        default=0.0, ge=0, le=2, description="Sampling temperature; null leaves it to the API."
+        default=0.0, ge=0, le=2, description="Sampling temperature; null: the API's default."
     )
     images: int = Field(
-        default=5, ge=1, le=1000, description="Newest screens that are shown; 1 for models trained on one picture."
+        default=5,
+        ge=1,
+        le=1000,
+        description="Number of newest screenshots shown; 1 for models trained on a single picture.",
     )
     history: int | None = Field(
-        default=None, ge=0, description="Earlier turns that are shown; null: all that the model takes."
+        default=None, ge=0, description="Number of earlier turns shown; null: as many as the model accepts."
     )
 
 

@@ -29,11 +29,17 @@ _NOT_SENT = {
 class HumanParams(Parameters):
     """Parameters of the `human` agent: who acts."""
 
-    person: str = Field(default="", max_length=100, description="A name or number for the person; rows are by person.")
+    person: str = Field(
+        default="",
+        max_length=100,
+        description="A name or number for the person; the board has a row for each person.",
+    )
     look_again: bool = Field(
         default=False,
-        description="Looks at the desktop once more before each action, as a step without one: what is recorded with "
-        "an action is then what the person saw. Own tasks are recorded so.",
+        description=(
+            "Takes another screenshot before each action, as a step without an action, so that the record "
+            "holds what the person saw. Recordings of own tasks need this."
+        ),
     )
 
 
@@ -44,7 +50,9 @@ class Human:
     Params = HumanParams
     observation = "screenshot"
     action_space = "computer_13"
-    about = "A person acts through the page: mouse and keyboard on the live screen, by the protocol of a human study."
+    about = (
+        "A person acts through the page, with mouse and keyboard on the live screen, by the protocol for human studies."
+    )
     privileged = False
     human = True
 

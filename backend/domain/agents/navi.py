@@ -28,17 +28,17 @@ class NaviParams(BlocksParams):
     """Parameters of `navi`."""
 
     text_layout: bool = Field(
-        default=True, description="Shows the text that OCR reads roughly where it stands, if OCR is a source."
+        default=True, description="Lays the text that OCR reads out roughly as on the screen, if OCR is a source."
     )
     describer_model: str = Field(
-        default="", max_length=200, description="Model that describes icons and copied pictures; empty: none does."
+        default="",
+        max_length=200,
+        description="Model that describes icons and copied pictures; empty: no descriptions.",
     )
     describer_endpoint: str = Field(
-        default="openai", max_length=100, description="Where it is asked: an endpoint of docs/models.md."
+        default="openai", max_length=100, description="Endpoint that serves it (docs/models.md)."
     )
-    described_icons: int = Field(
-        default=10, ge=0, le=50, description="Icons without a text that are described in a step, at most."
-    )
+    described_icons: int = Field(default=10, ge=0, le=50, description="Maximum icons without text described in a step.")
 
 
 @register(PluginKind.AGENT, "navi")
@@ -51,7 +51,7 @@ class Navi(BlocksAgent):
     observation = "waa"
     action_space = "computer"
     about = (
-        "Windows Agent Arena's agent: reads numbered elements, answers questions about the screen, then acts by code."
+        "Windows Agent Arena's agent: reads numbered elements, answers questions about the screen, then acts in code."
     )
 
     def reset(self, context: AgentContext) -> None:
@@ -71,7 +71,7 @@ class Navi(BlocksAgent):
         """See the port. Icons without a text are described first, where a model is given for it."""
         self._calls = []
         if self._describer is not None and observation.frame is not None:
-            marks = self._described(self._describer, observation.frame, observation.marks or ())
+            marks = self._describe(self._describer, observation.frame, observation.marks or ())
             observation = observation.model_copy(update={"marks": marks if observation.marks is not None else None})
         return super().act(observation)
 
@@ -93,7 +93,7 @@ class Navi(BlocksAgent):
             return decision
         return with_calls(decision, (call_of(ModelPart.PLANNER, self.params, answer), *self._calls))
 
-    def _described(self, describer: Describer, frame: Frame, marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    def _describe(self, describer: Describer, frame: Frame, marks: Sequence[Mark]) -> tuple[Mark, ...]:
         """The marks, with texts of icons that had none; the copied picture is described as well."""
         bare = [mark for mark in marks if mark.kind in {"icon", "image"} and not (mark.text or mark.name)]
         bare = bare[: self.params.described_icons]

@@ -15,7 +15,7 @@ class Noop:
     Params = Parameters
     observation = "screenshot"
     action_space = "computer_13"
-    about = "Does nothing and says it is done: the floor that every task must score 0."
+    about = "Does nothing and declares the task done: must score 0 on every task."
     privileged = False
 
     def __init__(self, params: Any) -> None:

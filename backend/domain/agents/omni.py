@@ -25,9 +25,9 @@ MOST_DONE = 2_000
 class OmniParams(ModelParams):
     """Parameters of the `omni` agent."""
 
-    history: int = Field(default=10, ge=0, le=1000, description="Earlier steps that are listed, the oldest first.")
+    history: int = Field(default=10, ge=0, le=1000, description="Number of earlier steps listed, the oldest first.")
     control_tokens: int = Field(
-        default=10_000, ge=100, description="Where the list of controls is cut, in estimated tokens."
+        default=10_000, ge=100, description="Length at which the list of controls is cut, in estimated tokens."
     )
 
 
@@ -39,7 +39,10 @@ class OmniAgent(ModelAgent):
     name = "omni"
     observation = "set_of_marks"
     action_space = "omni"
-    about = "OmniBench's agent: answers with one JSON object, a status, a thought and one function on one control."
+    about = (
+        "OmniBench's agent: replies with one JSON object that holds a status, a thought and one "
+        "function call on a control."
+    )
 
     def begin(self) -> None:
         self._done: list[str] = []
@@ -66,6 +69,6 @@ class OmniAgent(ModelAgent):
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
         """Stores thought and action in one line."""
-        done = [one.model_dump(mode="json", exclude_defaults=True) for one in decision.actions]
+        done = [action.model_dump(mode="json", exclude_defaults=True) for action in decision.actions]
         words = f"{decision.explanation[:MOST_DONE]} -> {json.dumps(done, ensure_ascii=False)[:MOST_DONE]}"
         self._done.append(f"not carried out: {decision.invalid}" if decision.invalid else " ".join(words.split()))

@@ -23,7 +23,7 @@ class Oracle:
     observation = "a11y_tree"
     needs_tree = True
     action_space = "computer_13"
-    about = "Plays the solution that comes with the task: proves that the task can be done and is scored rightly."
+    about = "Plays the solution stored with the task: proves that the task can be solved and is scored correctly."
     privileged = True
 
     def __init__(self, params: Any) -> None:

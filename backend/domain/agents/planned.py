@@ -38,28 +38,28 @@ class PlannedParams(ModelParams):
 
     models: ClassVar[Mapping[str, str]] = {"model": "endpoint", "grounder_model": "grounder_endpoint"}
 
-    history: int = Field(default=10, ge=0, le=1000, description="Earlier steps that are listed, the oldest first.")
+    history: int = Field(default=10, ge=0, le=1000, description="Number of earlier steps listed, the oldest first.")
     grounder_model: str = Field(
-        default="", max_length=200, description="Model that finds elements, as its API names it. Needed."
+        default="", max_length=200, description="Name, at its API, of the model that locates elements. Required."
     )
     grounder_endpoint: str = Field(
-        default="openai", max_length=100, description="Where it is asked: an endpoint of docs/models.md."
+        default="openai", max_length=100, description="Endpoint that serves it (docs/models.md)."
     )
-    grounder_format: GuiFormat = Field(default="uground", description="How it writes a place.")
+    grounder_format: GuiFormat = Field(default="uground", description="Format in which it writes a position.")
     grounder_coordinates: Literal["model", "unit", "thousand", "resized"] = Field(
-        default="model", description="What its coordinates run over, as in the action space gui_model."
+        default="model", description="Range of its coordinates, as in the action space gui_model."
     )
     grounder_max_pixels: int = Field(
-        default=16384 * 28 * 28, ge=28 * 28, description="Most pixels of a picture, as its server resizes it."
+        default=16384 * 28 * 28, ge=28 * 28, description="Maximum pixels of a picture, as its server resizes it."
     )
     grounder_temperature: float | None = Field(
-        default=0.0, ge=0, le=2, description="Its sampling temperature; null leaves it to the API."
+        default=0.0, ge=0, le=2, description="Its sampling temperature; null: the API's default."
     )
     grounder_max_tokens: int | None = Field(
         default=512, ge=16, le=200_000, description="Its longest answer, in tokens."
     )
     grounder_extra: dict[str, Any] = Field(
-        default_factory=dict, description="Further fields of its API's own, as JSON."
+        default_factory=dict, description="Additional request fields of its API, as JSON."
     )
 
     @property
@@ -86,7 +86,7 @@ class Planned(ModelAgent):
     name = "planned"
     observation = "screenshot"
     action_space = "computer_13_words"
-    about = "A planner that describes elements and a grounder that finds them, with failures and cost of each."
+    about = "A planner describes elements and a grounder locates them; failures and costs are told apart."
 
     def reset(self, context: AgentContext) -> None:
         """See the port. Raises AgentFailed if actions of the action space have coordinates."""
@@ -125,9 +125,9 @@ class Planned(ModelAgent):
         """The actions, with their elements found. The reply is checked as a whole before the grounder is asked."""
         assert isinstance(self._space, ElementNames)  # noqa: S101 - since `reset`.
         elements = self._space.elements(reply)
-        self._space.parse(reply, _marked(sight, elements, [(0, 0)] * len(elements)))
+        self._space.parse(reply, _frame_with_marks(sight, elements, [(0, 0)] * len(elements)))
         points = [self._point(element, sight) for element in elements]
-        return self._space.parse(reply, _marked(sight, elements, points))
+        return self._space.parse(reply, _frame_with_marks(sight, elements, points))
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
         """Stores the planner's words in one line, and what came of them."""
@@ -145,7 +145,7 @@ class Planned(ModelAgent):
     def _point(self, element: str, sight: CoordinateFrame) -> tuple[int, int]:
         """The screen's pixel of an element. Raises _GroundingError."""
         answer = self._grounder.ask(lambda excluded: None if excluded else self._question(element, sight))
-        point, failure, why = self._answered(answer.reply, sight)
+        point, failure, why = self._parse_point(answer.reply, sight)
         self._calls.append(call_of(ModelPart.GROUNDER, self.params.grounder, answer, failure, query=element))
         if failure:
             raise _GroundingError(
@@ -161,7 +161,9 @@ class Planned(ModelAgent):
         form = self._places.place_instructions(sight) if isinstance(self._places, PlaceAnswers) else ""
         return [message("user", self._picture, self.prompt("grounder", element=element, form=form))]
 
-    def _answered(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[tuple[int, int], CallFailure | None, str]:
+    def _parse_point(
+        self, reply: ModelReply, sight: CoordinateFrame
+    ) -> tuple[tuple[int, int], CallFailure | None, str]:
         """The point of the grounder's reply, its failure, and why it failed."""
         if reply.problem:
             return (0, 0), CallFailure.INCOMPLETE, reply.problem
@@ -178,7 +180,9 @@ class Planned(ModelAgent):
         return (0, 0), CallFailure.NO_POINT, "its answer has no point"
 
 
-def _marked(sight: CoordinateFrame, elements: Sequence[str], points: Sequence[tuple[int, int]]) -> CoordinateFrame:
+def _frame_with_marks(
+    sight: CoordinateFrame, elements: Sequence[str], points: Sequence[tuple[int, int]]
+) -> CoordinateFrame:
     """The coordinate frame with a mark of one pixel for each element."""
     marks = tuple(
         Mark(id=number, kind="control", name=element, x=x, y=y, width=1, height=1, origin="detector")

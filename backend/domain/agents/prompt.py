@@ -24,20 +24,22 @@ class PromptParams(ModelParams):
     """Parameters of `prompt`; the defaults are OSWorld's."""
 
     top_p: float | None = Field(
-        default=0.9, gt=0, le=1, description="Share of probability that is sampled from; null leaves it to the API."
+        default=0.9, gt=0, le=1, description="Nucleus sampling (top-p); null: the API's default."
     )
     history: int = Field(
-        default=3, ge=0, le=1000, description="Earlier steps that are shown again, as turns of the chat."
+        default=3, ge=0, le=1000, description="Number of earlier steps shown again, as turns of the chat."
     )
     images: int | None = Field(
-        default=None, ge=1, description="Pictures at most, the newest included; null: of every step that is shown."
+        default=None, ge=1, description="Maximum pictures, the newest included; null: one of every step shown."
     )
     tree_tokens: int = Field(
-        default=10_000, ge=100, description="Where the linearised accessibility tree is cut, in estimated tokens."
+        default=10_000,
+        ge=100,
+        description="Length at which the linearised accessibility tree is cut, in estimated tokens.",
     )
     tree_form: Literal["suites", "paper"] = Field(
         default="suites",
-        description="Columns of the linearised tree: as OSWorld's code has them, or as its paper, without two.",
+        description="Columns of the linearised tree: as in OSWorld's code, or as in its paper, which has two fewer.",
     )
     user_password: str = Field(
         default="", max_length=100, description="Password of the desktop's user, told to the model where tasks need it."
@@ -62,7 +64,8 @@ class Prompt(ModelAgent):
     observation = "screenshot"
     action_space = "pyautogui"
     about = (
-        "OSWorld's baseline: shows a model the screen, its accessibility tree or both, and asks for the next action."
+        "OSWorld's baseline: shows a model the screenshot, the accessibility tree or both, and asks for "
+        "the next action."
     )
 
     def begin(self) -> None:

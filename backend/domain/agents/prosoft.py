@@ -13,7 +13,7 @@ class ProsoftParams(BlocksParams):
     """Parameters of `prosoft`; the defaults are ProSoftArena's sampling."""
 
     top_p: float | None = Field(
-        default=0.8, gt=0, le=1, description="Share of probability that is sampled from; null leaves it to the API."
+        default=0.8, gt=0, le=1, description="Nucleus sampling (top-p); null: the API's default."
     )
 
 
@@ -26,5 +26,7 @@ class Prosoft(BlocksAgent):
     observation = "set_of_marks"
     observation_params = {"windows": True, "clipboard": True, "previous": True}  # noqa: RUF012 - read only.
     action_space = "prosoft"
-    about = "ProSoftArena's agent: as navi, with the accessibility tree, a step budget and rules for giving up late."
+    about = (
+        "ProSoftArena's agent: like navi, with the accessibility tree, a step budget and rules against giving up early."
+    )
     shows_tree = True

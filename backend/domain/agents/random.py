@@ -43,9 +43,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz 0123456789"
 class RandomParams(Parameters):
     """Parameters of `random`."""
 
-    actions_per_step: int = Field(default=1, ge=1, le=10, description="How many actions it takes at each step.")
+    actions_per_step: int = Field(default=1, ge=1, le=10, description="Number of actions at each step.")
     stop_chance: float = Field(
-        default=0.0, ge=0, le=1, description="Chance at each step that it stops and says it is done."
+        default=0.0, ge=0, le=1, description="Probability, at each step, of declaring the task done."
     )
 
 
@@ -56,7 +56,7 @@ class Random:
     Params = RandomParams
     observation = "screenshot"
     action_space = "computer_13"
-    about = "Clicks, types and presses keys by chance, repeatably: what can be had by luck."
+    about = "Clicks, types and presses keys at random, from a seed: the score that luck alone reaches."
     privileged = False
 
     def __init__(self, params: Any) -> None:
@@ -73,11 +73,10 @@ class Random:
         if self._dice is None:
             raise AgentFailed("the random agent was asked before its episode started", code="agent_not_started")
         if self._dice.random() < self.params.stop_chance:
-            return Decision(actions=(Action(type=ActionType.DONE),), explanation="The dice say that I am done.")
+            return Decision(actions=(Action(type=ActionType.DONE),), explanation="Random: done.")
         actions = tuple(self._draw(self._dice) for _ in range(self.params.actions_per_step))
-        return Decision(
-            actions=actions, explanation="The dice chose " + ", ".join(action.type for action in actions) + "."
-        )
+        drawn = ", ".join(action.type.lower().replace("_", " ") for action in actions)
+        return Decision(actions=actions, explanation=f"Random: {drawn}.")
 
     def close(self) -> None:
         """Nothing to release."""

@@ -20,4 +20,4 @@ class Remote(ChannelAgent):
     """Started by its owner, who has an episode's token."""
 
     Params = RemoteParams
-    about = "Your own program, wherever it runs: it asks for observations and posts actions with an episode's token."
+    about = "Your own program, wherever it runs: it fetches observations and posts actions with the episode's token."

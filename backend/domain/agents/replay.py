@@ -16,9 +16,9 @@ class ReplayParams(Parameters):
     """What to repeat. Default: the newest scored episode of the same task by another agent."""
 
     run: UUID | None = Field(
-        default=None, description="A recorded run: its episode of the same task and repeat is repeated."
+        default=None, description="A recorded run; each episode replays its episode of the same task and repeat."
     )
-    episode: UUID | None = Field(default=None, description="A recorded episode, repeated for every task of the run.")
+    episode: UUID | None = Field(default=None, description="A recorded episode, replayed for every task of the run.")
 
 
 @register(PluginKind.AGENT, "replay")
@@ -31,7 +31,7 @@ class ReplayAgent:
     Params = ReplayParams
     observation = "screenshot"
     action_space = "computer_13"
-    about = "Repeats the actions of a recorded episode, to see whether they still work."
+    about = "Repeats the actions of a recorded episode to see whether they still work."
     privileged = True
 
     def __init__(self, params: Any) -> None:

@@ -61,8 +61,8 @@ def _changes(old: Any, new: Any, path: str) -> Iterator[FieldChange]:
         for number, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from _changes(before, after, f"{path}.{number}")
     else:
-        yield FieldChange(path=path, old=_short(old), new=_short(new))
+        yield FieldChange(path=path, old=_shorten(old), new=_shorten(new))
 
 
-def _short(value: Any) -> str | None:
+def _shorten(value: Any) -> str | None:
     return None if value is None else short(value)

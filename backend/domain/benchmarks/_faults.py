@@ -35,7 +35,7 @@ def faults(task: Task) -> Iterator[Fault]:
     yield from _comments(task.raw.get("config"), "config")
     yield from _options(task)
     for criterion, words in task.labels.extra.get("unreviewed_criteria", {}).items():
-        yield criterion, f"only the Chinese instruction has {short(words)}: there is no reviewed English criterion"
+        yield criterion, f"the English instruction does not have {short(words)}: there is no reviewed English criterion"
     for place, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
         for number, step in enumerate(steps):
             for name in _unknown_templates(step, task.dialect):

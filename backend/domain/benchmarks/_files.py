@@ -34,10 +34,10 @@ def read_bytes(file: Path, root: Path, most: int) -> bytes:
 
 def read_json(file: Path, root: Path) -> Any:
     """A JSON file of bounded size and depth that the database can store unchanged. Raises Invalid."""
-    return parsed(read_bytes(file, root, MAX_JSON_BYTES), name_of(file, root))
+    return parse_json(read_bytes(file, root, MAX_JSON_BYTES), name_of(file, root))
 
 
-def parsed(data: bytes, name: str) -> Any:
+def parse_json(data: bytes, name: str) -> Any:
     """JSON of bounded size and depth that the database can store unchanged. Raises Invalid."""
     if len(data) > MAX_JSON_BYTES:
         raise Invalid(

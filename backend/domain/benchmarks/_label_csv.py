@@ -15,6 +15,7 @@ from pydantic import Field
 
 from backend.domain.benchmarks._task_labels import LONGEST
 from backend.domain.errors import Invalid
+from backend.domain.formats.foreign_text import cell
 from backend.domain.model.label_filter import LABEL_NAME
 from backend.domain.model.task import Difficulty, DifficultySource, Frozen
 
@@ -69,12 +70,13 @@ def read_labels(text: str, keys: Collection[str]) -> list[TaskLabels]:
 
 
 def _names(keys: Collection[str]) -> dict[str, str]:
-    """Full keys, and the bare names of tasks that are unique."""
+    """Full keys, as our own tables write them, too, and the bare names of tasks that are unique."""
     by_name: dict[str, list[str]] = {}
     for key in keys:
         by_name.setdefault(key.partition("/")[2], []).append(key)
     return {
         **{name: matches[0] for name, matches in by_name.items() if len(matches) == 1},
+        **{cell(key): key for key in keys},
         **{key: key for key in keys},
     }
 

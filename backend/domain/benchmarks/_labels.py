@@ -73,7 +73,7 @@ def app_of(name: str, *, synonyms: bool) -> str:
     return _APPS.get(plain, plain) if synonyms else plain
 
 
-def rated(suite: Suite, domain: str) -> tuple[Difficulty | None, DifficultySource | None]:
+def difficulty_of(suite: Suite, domain: str) -> tuple[Difficulty | None, DifficultySource | None]:
     """A domain's difficulty: the paper's mean, rounded to the nearest of its three levels."""
     rating = suite.ratings.get(domain)
     return (None, None) if rating is None else (_LEVELS[round(rating)], DifficultySource.PAPER_DOMAIN)
@@ -133,11 +133,11 @@ def network_of(task: Task) -> list[str]:
 
 def _opens_web(step: SetupStep) -> bool:
     if step.type in _OPENS:
-        return any(_of_web(text) for text in _texts(step.parameters.get("urls_to_open")))
-    return step.type == "launch" and any(_of_web(text) for text in _texts(step.parameters.get("command")))
+        return any(_is_of_web(text) for text in _texts(step.parameters.get("urls_to_open")))
+    return step.type == "launch" and any(_is_of_web(text) for text in _texts(step.parameters.get("command")))
 
 
-def _of_web(text: str) -> bool:
+def _is_of_web(text: str) -> bool:
     return text.startswith(("http://", "https://", "www.")) and "localhost" not in text and "127.0.0.1" not in text
 
 

@@ -60,7 +60,7 @@ def findings(task: Task, assets: Collection[str] | None = None) -> list[TaskLint
         *_steps(task),
         *_getters(task),
         *_metrics(task),
-        *(_checked("oracle", "solution", partial(read_solution, task.oracle)) if task.oracle is not None else ()),
+        *(_run_check("oracle", "solution", partial(read_solution, task.oracle)) if task.oracle is not None else ()),
         *(
             TaskLintFinding(path="", message=f"asset {name!r} is not in the assets folder")
             for name in sorted(used - set(used if assets is None else assets))
@@ -73,7 +73,7 @@ def _steps(task: Task) -> Iterator[TaskLintFinding]:
     for path, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
         for number, step in enumerate(steps):
             what = f"set-up step {step.type!r}"
-            yield from _checked(f"{path}.{number}", what, partial(check_step, step, task.dialect))
+            yield from _run_check(f"{path}.{number}", what, partial(check_step, step, task.dialect))
 
 
 def _getters(task: Task) -> Iterator[TaskLintFinding]:
@@ -81,7 +81,7 @@ def _getters(task: Task) -> Iterator[TaskLintFinding]:
         for path, spec in (("result", call.result), ("expected", call.expected)):
             if spec is not None:
                 what = f"getter {str(spec.get('type'))!r}"
-                yield from _checked(f"evaluator.{path}.{number}", what, partial(_check_getter, task, spec))
+                yield from _run_check(f"evaluator.{path}.{number}", what, partial(_check_getter, task, spec))
 
 
 def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
@@ -94,7 +94,7 @@ def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
 def _metrics(task: Task) -> Iterator[TaskLintFinding]:
     for number, call in enumerate(task.evaluator.all_calls):
         path, what = f"evaluator.func.{number}", f"metric {call.func!r}"
-        unknown = list(_checked(path, what, partial(registry.lookup, PluginKind.METRIC, call.func, task.dialect)))
+        unknown = list(_run_check(path, what, partial(registry.lookup, PluginKind.METRIC, call.func, task.dialect)))
         yield from unknown
         if not unknown and call.func != "infeasible":
             yield from _options(task, call, f"evaluator.options.{number}")
@@ -107,7 +107,7 @@ def _options(task: Task, call: MetricCall, path: str) -> Iterator[TaskLintFindin
         yield TaskLintFinding(path=path, message=f"metric {call.func}: {words}", unknown=unknown)
 
 
-def _checked(path: str, what: str, check: Callable[[], object]) -> Iterator[TaskLintFinding]:
+def _run_check(path: str, what: str, check: Callable[[], object]) -> Iterator[TaskLintFinding]:
     """Result of a plug-in's own check; a check that crashes is reported as well, as a bug of ours."""
     try:
         check()

@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from backend.domain.benchmarks._files import kind_of, name_of, parsed, read_bytes, read_json, read_object
+from backend.domain.benchmarks._files import kind_of, name_of, parse_json, read_bytes, read_json, read_object
 from backend.domain.errors import Invalid
+from backend.domain.model.validation_words import problem_words
 from backend.domain.omnibench.subtask import Subtask
 from backend.domain.omnibench.task_file import GraphTask, Pool, read_task
 
@@ -93,7 +94,7 @@ def _subtask(raw: Any, number: int, root: Path, warnings: list[str]) -> Subtask:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, (number, *first["loc"])))[:300]
-        raise Invalid(f"key {where}: {first['msg']}", code="invalid_task_file", path=SUBTASKS) from error
+        raise Invalid(f"key {where}: {problem_words(first)}", code="invalid_task_file", path=SUBTASKS) from error
     except Invalid as error:
         raise Invalid(f"key {number}.{error}", code="invalid_task_file", path=SUBTASKS) from error
     file = root / FUNCTIONS / f"{subtask.id}.txt"
@@ -110,7 +111,7 @@ def _lines(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if not (root / LINES).is_file():
         return
     for number, line in enumerate(read_bytes(root / LINES, root, MAX_LINES_BYTES).splitlines(), start=1):
-        raw = parsed(line, f"{LINES}, line {number}")
+        raw = parse_json(line, f"{LINES}, line {number}")
         if not isinstance(raw, dict) or not isinstance(raw.get("task_id"), str):
             raise Invalid(f"line {number}: expected an object with a task_id", code="invalid_task_file", path=LINES)
         yield raw["task_id"], raw

@@ -10,6 +10,7 @@ from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation,
 
 from backend.domain.errors import Invalid
 from backend.domain.model.task import MetricCall
+from backend.domain.model.validation_words import problem_words
 
 Problem = tuple[str, str]
 """The problem, and the name of the unknown option (empty for any other problem)."""
@@ -70,7 +71,7 @@ def _wrong_type(metric: Callable[..., Any], name: str, value: Any) -> str:
     try:
         adapter.validate_python(value)
     except ValidationError as error:
-        return error.errors(include_url=False)[0]["msg"]
+        return problem_words(error.errors(include_url=False)[0])
     return ""
 
 

@@ -15,6 +15,7 @@ from backend.domain.benchmarks._files import kind_of, name_of, read_bytes, read_
 from backend.domain.benchmarks._osworld_task import PLAIN, Suite, TaskFile, to_task
 from backend.domain.errors import Invalid
 from backend.domain.model.task import LoadedBenchmark, Task, TaskKey
+from backend.domain.model.validation_words import problem_words
 
 MAX_TASKS = 5000
 MAX_ASSET_BYTES = 64 * 2**20
@@ -48,7 +49,7 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
         )
     warnings: list[str] = []
     about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
-    chosen = listed(root, keyed(files, root), root / ALL if (root / ALL).exists() else None, warnings)
+    chosen = listed_files(root, files_by_key(files, root), root / ALL if (root / ALL).exists() else None, warnings)
     return LoadedBenchmark(
         kind=kind,
         tasks=tuple(read_task(file, root, key, dialect, warnings) for key, file in chosen.items()),
@@ -66,7 +67,7 @@ def folder_of(path: Path) -> Path:
     return path.resolve()
 
 
-def keyed(files: Sequence[tuple[str, Path]], root: Path) -> dict[TaskKey, Path]:
+def files_by_key(files: Sequence[tuple[str, Path]], root: Path) -> dict[TaskKey, Path]:
     """Task files by key: folder and file name. Raises Invalid for too many files and for unusable names."""
     if len(files) > MAX_TASKS:
         raise Invalid(
@@ -80,11 +81,13 @@ def keyed(files: Sequence[tuple[str, Path]], root: Path) -> dict[TaskKey, Path]:
     return {TaskKey(domain=domain, name=file.stem): file for domain, file in files}
 
 
-def listed(root: Path, present: Mapping[TaskKey, Path], file: Path | None, warnings: list[str]) -> dict[TaskKey, Path]:
+def listed_files(
+    root: Path, present: Mapping[TaskKey, Path], file: Path | None, warnings: list[str]
+) -> dict[TaskKey, Path]:
     """The files that a `test_all.json` names, in its order; without one, all files."""
     if file is None:
         return dict(present)
-    keys = [spelled(key, present) for key in read_list(file, root)]
+    keys = [spelling_of(key, present) for key in read_list(file, root)]
     for key in keys:
         if key not in present:
             wrong = f"key {key.domain}: {key.name} is listed, but there is no file {key}.json"
@@ -94,7 +97,7 @@ def listed(root: Path, present: Mapping[TaskKey, Path], file: Path | None, warni
     return {key: present[key] for key in keys}
 
 
-def spelled(key: TaskKey, present: Collection[TaskKey]) -> TaskKey:
+def spelling_of(key: TaskKey, present: Collection[TaskKey]) -> TaskKey:
     """The key in the spelling of the file's name: upstream's lists were written on a case-insensitive file system."""
     if key in present:
         return key
@@ -137,7 +140,7 @@ def told_of(name: str) -> Iterator[None]:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])[:300] or "the whole file"
         raise Invalid(
-            f"key {where}: {first['msg']}, got {short(first['input'])}", code="invalid_task_file", path=name
+            f"key {where}: {problem_words(first)}, got {short(first['input'])}", code="invalid_task_file", path=name
         ) from error
     except Invalid as error:
         raise Invalid(f"key {error}", code="invalid_task_file", path=name, hint=error.hint) from error

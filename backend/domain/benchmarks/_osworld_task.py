@@ -1,12 +1,15 @@
 """One task file in OSWorld's format, and its conversion to a Task."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from shlex import shlex
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
-from backend.domain.benchmarks._labels import PLAIN, Suite, app_of, extra_of, rated, unknown_label
+from backend.domain.benchmarks._labels import PLAIN, Suite, app_of, difficulty_of, extra_of, unknown_label
 from backend.domain.machines.applications import ApplicationNeeds, needs_of
 from backend.domain.model.task import (
     JSON,
@@ -22,6 +25,8 @@ from backend.domain.model.task import (
 
 __all__ = ["PLAIN", "EvaluatorFields", "Suite", "TaskFile", "Word", "calls_of", "to_task"]
 
+_RUNNING = frozenset({"launch", "execute", "command"})
+_ASSIGNMENT, _PARTING = re.compile(r"\w+="), frozenset("|&;(")
 _OFFICE = {".docx": "word", ".xlsx": "excel", ".pptx": "powerpoint"}
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -124,7 +129,7 @@ class TaskFile(_Loose):
     oracle: list[dict[str, Any]] | None = None
 
     @model_validator(mode="after")
-    def _sourced(self) -> Self:
+    def _check_source(self) -> Self:
         if self.difficulty is not None and self.difficulty_source is None:
             raise ValueError("a `difficulty` needs its `difficulty_source`: who says so?")
         return self
@@ -150,11 +155,12 @@ def to_task(file: TaskFile, raw: Mapping[str, JSON], key: TaskKey, dialect: str,
 def _labels(file: TaskFile, raw: Mapping[str, JSON], task: Task, suite: Suite) -> Labels:
     difficulty, source = file.difficulty, file.difficulty_source
     if difficulty is None:
-        difficulty, source = rated(suite, task.key.domain)
+        difficulty, source = difficulty_of(suite, task.key.domain)
     apps = [app_of(name, synonyms=suite is not PLAIN) for name in file.related_apps]
     system = file.os or suite.os
     named = apps or _documents(task.setup) or [task.key.domain]
-    needs = needs_of(named, system) if suite.by_app and not file.requires else ApplicationNeeds()
+    follows = suite.by_app and not file.requires
+    needs = needs_of(named, system, programs_run(task, system)) if follows else ApplicationNeeds()
     return Labels(
         apps=tuple(dict.fromkeys(apps)),
         requires=(*dict.fromkeys(file.requires), *needs.commands),
@@ -166,6 +172,28 @@ def _labels(file: TaskFile, raw: Mapping[str, JSON], task: Task, suite: Suite) -
         feasible=not task.evaluator.infeasible,
         extra={} if suite is PLAIN else {**extra_of(task, suite, raw), **unknown_label(needs)},
     )
+
+
+def programs_run(task: Task, system: str) -> list[str]:
+    """First words of what set-up and evaluation run on the desktop: the task cannot begin or be judged without it."""
+    steps = [step for step in (*task.setup, *task.evaluator.postconfig) if step.type in _RUNNING]
+    return [word for step in steps for word in _first_words(step.parameters.get("command"), system)]
+
+
+def _first_words(command: object, system: str) -> list[str]:
+    """What a command runs: its first word, as text the first word of each of the shell's commands."""
+    if isinstance(command, list):
+        return [str(word) for word in command[:1]]
+    words = []
+    for line in command.splitlines() if isinstance(command, str) else ():
+        lexer = shlex(line, posix=True, punctuation_chars=True)
+        lexer.escape = "" if system == "windows" else lexer.escape
+        first = True
+        with suppress(ValueError):  # A quotation that goes on in the next line.
+            for word in lexer:
+                words += [word] if first and not _ASSIGNMENT.match(word) else []
+                first = set(word) <= _PARTING or (first and _ASSIGNMENT.match(word) is not None)
+    return words
 
 
 def _documents(setup: Sequence[SetupStep]) -> list[str]:

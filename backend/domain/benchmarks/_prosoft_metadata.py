@@ -211,14 +211,14 @@ def _seconds(reader: _Reader) -> float | None:
     value = reader.fields.get("human_time", reader.fields.get("human_seconds"))
     if value is None:
         return None
-    seconds = _spoken(value.strip().lower()) if isinstance(value, str) else value
+    seconds = _seconds_of(value.strip().lower()) if isinstance(value, str) else value
     if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds <= 10**6:
         return float(seconds)
     reader.tell(f"metadata human_time: expected a time such as 200, 3:20 or 3 min 20 s, got {short(value)}; left out")
     return None
 
 
-def _spoken(text: str) -> float | None:
+def _seconds_of(text: str) -> float | None:
     if clock := _CLOCK.fullmatch(text[:50]):
         hours, minutes, seconds = (int(part or 0) for part in clock.groups())
         return hours * 3600.0 + minutes * 60.0 + seconds

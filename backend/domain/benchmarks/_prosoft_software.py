@@ -84,7 +84,7 @@ def software_of(raw: JSON, apps: tuple[str, ...], tell: Callable[[str], None]) -
 
 
 def versions_of(software: Sequence[Software], system: str) -> tuple[str, ...]:
-    """What a task requires beside the commands: the versions of the paper's programs, which its results rest on."""
+    """Versions of the paper's programs that a task requires besides the commands: its results depend on them."""
     pinned = [(program, _FIXED.get(key_of(program.name))) for program in software]
     return tuple(
         with_version(command, _AS_MADE.get(program.version, program.version))
@@ -101,7 +101,7 @@ def _read_software(item: Any) -> Software | None:
     fixed = _FIXED.get(key_of(name))
     version = fields.get("version", fixed.version if fixed else "")
     licence = fields.get("licence", fields.get("license", fixed.licence if fixed else ""))
-    if not 0 < len(name) <= _MAX_NAME or not all(_short_text(text) for text in (version, licence)):
+    if not 0 < len(name) <= _MAX_NAME or not all(_is_short_text(text) for text in (version, licence)):
         return None
     seats = fields.get("seats", int(str(licence).strip().lower() == COMMERCIAL))
     if isinstance(seats, bool) or not isinstance(seats, int) or not 0 <= seats <= _MAX_SEATS:
@@ -111,5 +111,5 @@ def _read_software(item: Any) -> Software | None:
     )
 
 
-def _short_text(value: Any) -> bool:
+def _is_short_text(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool) and len(str(value)) <= _MAX_NAME

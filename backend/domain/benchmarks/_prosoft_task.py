@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, StrictBool, model_validator
 
 from backend.domain.benchmarks._labels import Suite, app_of, network_of, unknown_label
-from backend.domain.benchmarks._osworld_task import EvaluatorFields, TaskFile, Word, calls_of, to_task
+from backend.domain.benchmarks._osworld_task import EvaluatorFields, TaskFile, Word, calls_of, programs_run, to_task
 from backend.domain.benchmarks._prosoft_metadata import Metadata
 from backend.domain.benchmarks._prosoft_software import Software, key_of, versions_of
 from backend.domain.errors import Invalid
@@ -56,7 +56,7 @@ class ProEvaluator(EvaluatorFields):
     phases: Annotated[list[Phase], Field(max_length=50)] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _weighted(self) -> Self:
+    def _weigh(self) -> Self:
         if self.func is None and not self.phases:
             raise ValueError("expected `func`, or `phases`")
         total = math.fsum(phase.weight for phase in self.phases)
@@ -135,7 +135,7 @@ def _labels(task: Task, metadata: Metadata) -> Labels:
     needs = ApplicationNeeds()
     if not labels.requires:
         named = [program.name for program in metadata.software] or apps
-        needs = needs_of(map(key_of, named), metadata.os)
+        needs = needs_of(map(key_of, named), metadata.os, programs_run(task, metadata.os))
         extra |= unknown_label(needs)
     versions = () if labels.requires else versions_of(metadata.software, metadata.os)
     author = DifficultySource.AUTHOR if metadata.difficulty else labels.difficulty_source

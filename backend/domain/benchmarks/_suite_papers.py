@@ -79,6 +79,6 @@ SUITE_PAPERS = (
         licence="",
         how="deskarena benchmark import prosoftarena FOLDER",
         guide="benchmarks/prosoftarena",
-        about="Professional software on four levels; the supplement is at hand, without result tables.",
+        about="Professional software on four levels. Only the supplement is available, which has no result tables.",
     ),
 )

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from backend.domain.benchmarks._files import name_of
 from backend.domain.benchmarks._labels import Suite, app_of, unknown_needs
-from backend.domain.benchmarks._osworld_format import ALL, folder_of, keyed, listed, read_list, read_task, spelled
+from backend.domain.benchmarks._osworld_format import (
+    ALL,
+    files_by_key,
+    folder_of,
+    listed_files,
+    read_list,
+    read_task,
+    spelling_of,
+)
 from backend.domain.benchmarks._places import TaskFolder, find_place, sibling
 from backend.domain.errors import Invalid
 from backend.domain.model.task import LoadedBenchmark, Task, TaskKey, Variant
@@ -46,7 +54,7 @@ def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
     suite = _suite(place, published)
     warnings: list[str] = []
     everything = next((file for file in place.lists if file.name == ALL), None)
-    chosen = listed(root, keyed(place.files, root), everything, warnings)
+    chosen = listed_files(root, files_by_key(place.files, root), everything, warnings)
     tasks = tuple(read_task(file, root, key, published.kind, warnings, suite=suite) for key, file in chosen.items())
     variants = _variants(root, place, published, suite, chosen, warnings)
     selections = _selections(root, place, chosen, warnings)
@@ -59,7 +67,7 @@ def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
         warnings=(
             *warnings,
             *_same_ids(tasks),
-            *_unlisted(selections, tasks),
+            *_missing_infeasible(selections, tasks),
             *_spellings(tasks),
             *unknown_needs(tasks),
         ),
@@ -90,7 +98,7 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
         beside = sibling(place, root, name)
         if beside is None:
             continue
-        files = keyed(beside.files, root)
+        files = files_by_key(beside.files, root)
         warnings += [f"{name_of(files[key], root)}: there is no such task in {place.folder.name}, it was left out"
                      for key in files if key not in chosen]  # fmt: skip
         for key in chosen:
@@ -109,7 +117,7 @@ def _selections(
         if file.name == ALL:
             continue
         try:
-            keys = list(dict.fromkeys(spelled(key, chosen) for key in read_list(file, root)))
+            keys = list(dict.fromkeys(spelling_of(key, chosen) for key in read_list(file, root)))
         except Invalid as error:
             warnings.append(f"{error}; the list was left out")
             continue
@@ -122,7 +130,7 @@ def _selections(
     return selections
 
 
-def _unlisted(selections: Mapping[str, tuple[str, ...]], tasks: Sequence[Task]) -> list[str]:
+def _missing_infeasible(selections: Mapping[str, tuple[str, ...]], tasks: Sequence[Task]) -> list[str]:
     """Infeasible tasks that are missing from the published list of them."""
     known = selections.get(_INFEASIBLE)
     if known is None:

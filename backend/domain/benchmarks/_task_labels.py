@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.domain.benchmarks._labels import network_of
-from backend.domain.model.omnibench_labels import tested
+from backend.domain.model.omnibench_labels import tested_capabilities
 from backend.domain.model.task import JSON, UNLABELLED, Task
 
 PRIVATE = frozenset(
@@ -58,7 +58,7 @@ def labels_of(task: Task) -> dict[str, list[str]]:
         "apps_count": _apps_count(task, len(apps)),
         "apps_number": len(apps) or None,
         "network": network_of(task) or "none",
-        "capability": list(tested(extra)),
+        "capability": list(tested_capabilities(extra)),
         "operation": extra.get("operations") or extra.get("operation"),
         "software": [program.get("name") for program in extra.get("software", ()) if isinstance(program, Mapping)],
         "structure": _structure(extra),

@@ -21,7 +21,7 @@ _OF_TEXT = frozenset({"file_contains", "clipboard_contains"})
 _PLACEHOLDER = re.compile(r"[a-z]+(?:_[a-z]+)+")
 
 
-def judged(part: str) -> MetricCall:
+def judge_call(part: str) -> MetricCall:
     """The judge's verdict on a checkpoint, or on the end state (`final`), from its single reply for an attempt."""
     return MetricCall(func="vlm_judge", result={"type": "vlm_judge"}, options={"part": part})
 
@@ -35,7 +35,7 @@ def evaluator_of(entry: WindowsWorldTask, warnings: list[str]) -> EvaluatorSpec:
     ours = entry.deskarena
     if entry.task_category == INFEASIBLE:
         return EvaluatorSpec(calls=(MetricCall(func="infeasible"),), protocol=PROTOCOL)
-    final = tuple(map(_call, ours.final)) or (judged("final"),)
+    final = tuple(map(_call, ours.final)) or (judge_call("final"),)
     parts = (*_checkpoints(entry), *_assertions(entry, warnings))
     metrics = entry.evaluation_metrics
     return EvaluatorSpec(
@@ -92,7 +92,7 @@ def _checkpoints(entry: WindowsWorldTask) -> Iterator[Part]:
             name=name,
             kind=PartKind.CHECKPOINT,
             text=text_of(text),
-            calls=(judged(name) if check is None else _call(check),),
+            calls=(judge_call(name) if check is None else _call(check),),
             after=tuple(f"c{before}" for before in (check.after if check is not None else ())),
             each_step=check is not None and check.each_step,
         )

@@ -21,6 +21,8 @@ from backend.domain.benchmarks._windowsworld_format import Metrics, WindowsWorld
 from backend.domain.model.task import Frozen
 
 _QUOTED = re.compile("|".join(f"{a}([^{a}{b}\n]+){b}" for a, b in ("“”", "‘’", "「」", "''", '""')))
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+_FILE_ENDING = re.compile(r"\.[a-z]{2,4}$")
 
 
 class Correspondence(Frozen):
@@ -68,15 +70,15 @@ def english(entry: WindowsWorldTask) -> WindowsWorldTask:
     return entry.model_copy(update={"evaluation_metrics": reviewed})
 
 
-def unreviewed(entry: WindowsWorldTask) -> dict[str, list[str]]:
-    """Quoted words of checkpoints and final state that only the Chinese instruction has and the table does not know."""
+def unreviewed_quotes(entry: WindowsWorldTask) -> dict[str, list[str]]:
+    """Quoted words of checkpoints and final state that do not fit the English instruction; the table has no entry."""
     unknown: dict[str, list[str]] = {}
     if entry.task_category == "L4":  # Judged by FAIL alone.
         return unknown
     rows = correspondences().get(entry.task_id, ())
     for name, text in criteria(entry.evaluation_metrics).items():
         known = [row.published for row in rows if row.criterion == name and row.published in text]
-        for words in chinese_only(entry, text):
+        for words in [*chinese_only(entry, text), *_from_nowhere(entry, text)]:
             if not name.startswith("a") and not any(words in one or one in words for one in known):
                 unknown.setdefault(name, []).append(words)
     return unknown
@@ -84,5 +86,19 @@ def unreviewed(entry: WindowsWorldTask) -> dict[str, list[str]]:
 
 def chinese_only(entry: WindowsWorldTask, text: str) -> list[str]:
     """Quoted words of a criterion that the Chinese instruction has and the English one has not."""
-    quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
-    return [words for words in quoted if words in entry.instruction_cn and words not in entry.instruction]
+    return [words for words in _quoted_texts(text) if words in entry.instruction_cn and words not in entry.instruction]
+
+
+def _from_nowhere(entry: WindowsWorldTask, text: str) -> list[str]:
+    """Quoted Chinese words that neither instruction has, nor a file of the set-up: labels of a window, an own title."""
+    setup = entry.environment_setup.model_dump_json()
+    texts = (entry.instruction, entry.instruction_cn, setup)
+    return [
+        words
+        for words in _quoted_texts(text)
+        if _CHINESE.search(words) and not any(_FILE_ENDING.sub("", words) in one for one in texts)
+    ]
+
+
+def _quoted_texts(text: str) -> list[str]:
+    return [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]

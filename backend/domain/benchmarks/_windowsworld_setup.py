@@ -53,7 +53,7 @@ def setup_of(entry: WindowsWorldTask, shared: SharedAssets) -> tuple[SetupStep, 
     steps = [SetupStep(type="generate_file", parameters=_file(entry, path, files, shared)) for path in files]
     resources = entry.environment_setup.downloadable_resources
     if resources:
-        brought = [{"url": one.url, "path": resource_path(one.save_as)} for one in resources]
+        brought = [{"url": resource.url, "path": resource_path(resource.save_as)} for resource in resources]
         steps.append(SetupStep(type="download", parameters={"files": brought}))
     steps += [SetupStep(type=step.type, parameters=step.parameters) for step in entry.deskarena.setup]
     return tuple(steps)

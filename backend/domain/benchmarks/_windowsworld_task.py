@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from backend.domain.benchmarks._labels import unknown_label
 from backend.domain.benchmarks._windowsworld_checks import INFEASIBLE, as_released, evaluator_of, without_judge
-from backend.domain.benchmarks._windowsworld_english import criteria, english, unreviewed
+from backend.domain.benchmarks._windowsworld_english import criteria, english, unreviewed_quotes
 from backend.domain.benchmarks._windowsworld_format import WindowsWorldTask
 from backend.domain.benchmarks._windowsworld_names import apps_of, needs_by_app, persona_of, slug, text_of
 from backend.domain.benchmarks._windowsworld_setup import SharedAssets, mocks_of, setup_of
@@ -51,7 +51,7 @@ def variants_of(entry: WindowsWorldTask, task: Task) -> Iterator[Variant]:
 
 def _labels(entry: WindowsWorldTask) -> Labels:
     validity, metrics, ours = entry.validity_info, entry.evaluation_metrics, entry.deskarena
-    mocks, unknown = mocks_of(entry), unreviewed(entry)
+    mocks, unknown = mocks_of(entry), unreviewed_quotes(entry)
     reviewed = criteria(english(entry).evaluation_metrics)
     published = {name: text for name, text in criteria(metrics).items() if text != reviewed[name]}
     needs = ApplicationNeeds() if ours.requires else needs_by_app(entry.involved_apps, ours.os)
@@ -67,7 +67,7 @@ def _labels(entry: WindowsWorldTask) -> Labels:
             "persona": persona_of(entry.persona),
             "persona_raw": entry.persona,
             "apps_raw": list(entry.involved_apps),
-            "pre_conditions": [text_of(one) for one in entry.pre_conditions],
+            "pre_conditions": [text_of(condition) for condition in entry.pre_conditions],
             "success_criterion": text_of(metrics.success_criterion),
             "expected_final_state": text_of(metrics.expected_final_state or ""),
             "checkpoints": len(metrics.intermediate_checks),
@@ -92,8 +92,8 @@ def _odd(entry: WindowsWorldTask) -> Iterator[str]:
         yield f"{name}: review_status: it is {entry.review_status}, its authors' review is not finished"
     if len(set(entry.involved_apps)) < len(entry.involved_apps):
         yield f"{name}: involved_apps: one application is listed twice; it counts once"
-    for criterion, words in unreviewed(entry).items():
-        yield f"{name}: {criterion}: no reviewed English for {words[0][:200]!r}, which only the Chinese has"
+    for criterion, words in unreviewed_quotes(entry).items():
+        yield f"{name}: {criterion}: no reviewed English for {words[0][:200]!r}, which is not in the instruction"
     for url in entry.environment_setup.urls_to_mock:
         if url.startswith("https://") and not mocked_place(url):
             yield f"{name}: urls_to_mock: {url[:300]} is https, and no certificate can name its host"

@@ -6,7 +6,7 @@ from backend.domain.benchmarks._files import read_object
 from backend.domain.benchmarks._omnibench_files import ABOUT, LINES, SUBTASKS, read_pool, task_files
 from backend.domain.benchmarks._osworld_format import folder_of, read_assets
 from backend.domain.errors import Invalid
-from backend.domain.model.omnibench_labels import tested
+from backend.domain.model.omnibench_labels import tested_capabilities
 from backend.domain.model.task import LoadedBenchmark, Task, Variant
 from backend.domain.omnibench.build import build, variants
 from backend.domain.omnibench.categories import category_of
@@ -53,7 +53,7 @@ class OmniBench:
             variants=tuple(others),
             selections=_selections(tasks),
             assets=read_assets(root),
-            warnings=(*warnings, *_unplaced(pool), *_unknown(pool)),
+            warnings=(*warnings, *_uncategorised_apps(pool), *_unknown(pool)),
             licence=str(about.get("licence", "")),
             source=str(about.get("source", "")),
         )
@@ -62,13 +62,13 @@ class OmniBench:
 def _selections(tasks: list[Task]) -> dict[str, tuple[str, ...]]:
     """The set of each capability, by which OmniBench reports results."""
     served = {
-        letters: tuple(str(task.key) for task in tasks if letters in tested(task.labels.extra))
+        letters: tuple(str(task.key) for task in tasks if letters in tested_capabilities(task.labels.extra))
         for letters in CAPABILITIES
     }
     return {letters: keys for letters, keys in served.items() if keys}
 
 
-def _unplaced(pool: Pool) -> list[str]:
+def _uncategorised_apps(pool: Pool) -> list[str]:
     unknown = sorted({one.application for one in pool.values() if category_of(one.application) is None})
     return [
         f"{SUBTASKS}: nobody has said in which category {app!r} belongs; it counts as one by itself" for app in unknown

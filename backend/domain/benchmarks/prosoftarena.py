@@ -11,7 +11,15 @@ from pathlib import Path
 
 from backend.domain.benchmarks._files import kind_of, name_of, read_json, read_object, short
 from backend.domain.benchmarks._labels import unknown_needs
-from backend.domain.benchmarks._osworld_format import ALL, folder_of, keyed, listed, odd_id, read_assets, told_of
+from backend.domain.benchmarks._osworld_format import (
+    ALL,
+    files_by_key,
+    folder_of,
+    listed_files,
+    odd_id,
+    read_assets,
+    told_of,
+)
 from backend.domain.benchmarks._places import find_place
 from backend.domain.benchmarks._prosoft_metadata import read_metadata
 from backend.domain.benchmarks._prosoft_task import ProTaskFile, to_pro_task
@@ -33,7 +41,7 @@ class ProSoftArena:
         place = find_place(root, ("examples", "tasks"), ())
         folder = _Folder(root, self.kind)
         everything = next((file for file in place.lists if file.name == ALL), None)
-        chosen = listed(root, keyed(place.files, root), everything, folder.warnings)
+        chosen = listed_files(root, files_by_key(place.files, root), everything, folder.warnings)
         tasks = _with_operations(tuple(folder.task(key, file) for key, file in chosen.items()), folder.warnings)
         about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
         return LoadedBenchmark(
@@ -107,25 +115,25 @@ def _with_operations(tasks: tuple[Task, ...], warnings: list[str]) -> tuple[Task
         if task.labels.level == "L1":
             name = _operation(task)
             known |= dict.fromkeys((name, str(task.key), task.key.name, str(task.labels.extra.get("id"))), name)
-    return tuple(_named(task, known, warnings) for task in tasks)
+    return tuple(_with_names(task, known, warnings) for task in tasks)
 
 
 def _operation(task: Task) -> str:
     return str(task.labels.extra.get("operation") or task.key.name)
 
 
-def _named(task: Task, known: Mapping[str, str], warnings: list[str]) -> Task:
+def _with_names(task: Task, known: Mapping[str, str], warnings: list[str]) -> Task:
     if task.labels.level == "L1":
         names = [_operation(task)]
     else:
         operations = task.labels.extra.get("core_operations", [])
-        strange = [one for one in operations if one not in known]
+        strange = [operation for operation in operations if operation not in known]
         if strange:
             listing = ", ".join(strange[:5])
             warnings.append(
                 f"{task.key}.json: metadata core_operations: no L1 task is called {listing}; kept as written"
             )
-        names = [known.get(one, one) for one in operations]
+        names = [known.get(operation, operation) for operation in operations]
     if not names:
         return task
     extra = {**task.labels.extra, "operations": list(dict.fromkeys(names))}

@@ -21,6 +21,7 @@ from backend.domain.benchmarks._windowsworld_setup import MOCKED, SharedAssets, 
 from backend.domain.benchmarks._windowsworld_task import task_of, variants_of
 from backend.domain.errors import Invalid
 from backend.domain.model.task import LoadedBenchmark, Task, Variant
+from backend.domain.model.validation_words import problem_words
 from backend.domain.registry import PluginKind, register
 
 FILE = "benchmark.json"
@@ -89,7 +90,7 @@ def _entries(file: Path, root: Path) -> tuple[list[WindowsWorldTask], list[Raw]]
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in (number, *first["loc"]))[:300]
             raise Invalid(
-                f"key {where}: {first['msg']}, got {short(first['input'])}", code="invalid_task_file", path=name
+                f"key {where}: {problem_words(first)}, got {short(first['input'])}", code="invalid_task_file", path=name
             ) from error
     twice = [task for task, often in Counter(entry.task_id for entry in entries).items() if often > 1]
     if twice:
@@ -102,7 +103,9 @@ def _task(entry: WindowsWorldTask, raw: Raw, shared: SharedAssets, warnings: lis
         return task_of(entry, raw, shared, warnings)
     except ValidationError as error:
         raise Invalid(
-            f"{entry.task_id}: {error.errors(include_url=False)[0]['msg']}", code="invalid_task_file", path=place
+            f"{entry.task_id}: {problem_words(error.errors(include_url=False)[0])}",
+            code="invalid_task_file",
+            path=place,
         ) from error
     except Invalid as error:
         raise Invalid(f"{entry.task_id}: key {error}", code="invalid_task_file", path=place, hint=error.hint) from error

@@ -71,9 +71,9 @@ def _is_written(context: SetupContext, read: str) -> bool:
     if not isinstance(browser_cookies, list) or not isinstance(rows, list):
         return False
     cookies = {
-        _key(each.get(part) for part in _PARTS): each.get("session")
-        for each in browser_cookies
-        if isinstance(each, dict)
+        _key(cookie.get(part) for part in _PARTS): cookie.get("session")
+        for cookie in browser_cookies
+        if isinstance(cookie, dict)
     }
     lasting = {key for key, of_session in cookies.items() if of_session is not True}
     return lasting <= {_key(row) for row in rows if isinstance(row, list)} <= set(cookies)

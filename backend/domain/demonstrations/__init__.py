@@ -1,1 +1,1 @@
-"""Demonstrations: recorded steps with their right actions, and readers of published sets of them."""
+"""Demonstrations: recorded steps with their correct actions, and readers of published sets of them."""

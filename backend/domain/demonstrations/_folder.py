@@ -55,7 +55,7 @@ class SetFolder:
 
     def json(self, name: str) -> Any:
         """A JSON file. Raises Invalid."""
-        return parsed(self.text(name), name)
+        return parse_json(self.text(name), name)
 
     def json_objects(self, suffixes: Iterable[str] = (".json", ".jsonl")) -> Iterator[tuple[str, dict[str, Any]]]:
         """Every object with its file's name: of `.json` files, of lists in them, of lines of `.jsonl` files."""
@@ -65,14 +65,14 @@ class SetFolder:
                 continue
             if path.suffix == ".jsonl":
                 lines = enumerate(self.text(name).splitlines(), 1)
-                values = [parsed(line, f"{name}:{number}") for number, line in lines if line.strip()]
+                values = [parse_json(line, f"{name}:{number}") for number, line in lines if line.strip()]
             else:
                 value = self.json(name)
                 values = value if isinstance(value, list) else [value]
             yield from ((name, value) for value in values if isinstance(value, dict))
 
 
-def parsed(text: str, name: str) -> Any:
+def parse_json(text: str, name: str) -> Any:
     """JSON. Raises Invalid."""
     try:
         return json.loads(text)

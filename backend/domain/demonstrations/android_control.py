@@ -82,7 +82,7 @@ def _reference(name: str, action: Mapping[str, Any], elements: Sequence[ScreenEl
             alternatives = (Action(type=ActionType.TYPING, text=value),)
         case "navigate_back" | "navigate_home":
             keys = _BACK if word == "navigate_back" else _HOME
-            right, *rest = (_keys(each) for each in keys)
+            right, *rest = (_keys(key) for key in keys)
             alternatives = tuple(rest)
         case "wait":
             right = Action(type=ActionType.WAIT)
@@ -104,7 +104,7 @@ def smallest_box(elements: Sequence[ScreenElement], point: Mapping[str, int]) ->
     """The smallest element's box that holds the point `{x, y}`; empty if none does."""
     if not point:
         return ()
-    boxes = [each.box for each in elements if each.box.holds(point["x"], point["y"])]
+    boxes = [element.box for element in elements if element.box.holds(point["x"], point["y"])]
     return (min(boxes, key=lambda box: box.width * box.height),) if boxes else ()
 
 

@@ -24,7 +24,7 @@ def reply_of(
         options: of the space; its `coordinates` count.
         sight: what the coordinates refer to.
     """
-    placed = [_placed(action, str(options.get("coordinates", "screen")), sight) for action in actions]
+    placed = [_fields_of_action(action, str(options.get("coordinates", "screen")), sight) for action in actions]
     if space == "pyautogui":
         lines = "\n".join(map(_call, placed))
         text = f"```python\n{lines}\n```"
@@ -35,7 +35,7 @@ def reply_of(
     return f"{words}\n{text}".strip()
 
 
-def _placed(action: Action, coordinates: str, sight: CoordinateFrame) -> dict[str, Any]:
+def _fields_of_action(action: Action, coordinates: str, sight: CoordinateFrame) -> dict[str, Any]:
     """The action's fields, its point as the agent writes it."""
     fields = action.model_dump()
     if action.x is None or action.y is None:

@@ -50,7 +50,7 @@ def _demonstration(folder: SetFolder, identity: str, entry: Mapping[str, Any]) -
         actions = space.parse(f"```python\nimport pyautogui\n{match['script'].strip()}\n```")
     except Invalid as error:
         raise Invalid(error.message, code="demonstrations_invalid", path=entry["task"]) from error
-    right = tuple(ReferenceAction(action=one, boxes=_boxes(elements, one)) for one in actions)
+    right = tuple(ReferenceAction(action=action, boxes=_boxes(elements, action)) for action in actions)
     parts = entry["image"].split("/")
     labels = {"platform": next((part for part in parts if part in {"desktop", "web"}), ""), "app": parts[-2:][0]}
     return Demonstration(
@@ -66,7 +66,7 @@ def _boxes(elements: Sequence[ScreenElement], action: Action) -> tuple[Box, ...]
     """Scripts point at the middle of an element: its box, else the smallest one that holds the point."""
     if action.x is None or action.y is None:
         return ()
-    for box in (each.box for each in elements):
+    for box in (element.box for element in elements):
         if max(abs(box.x + box.width / 2 - action.x), abs(box.y + box.height / 2 - action.y)) < 1:
             return (box,)
     return smallest_box(elements, {"x": action.x, "y": action.y})

@@ -17,7 +17,7 @@ _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg"}
 _STATE, _COMPONENT = (f"https://accessibility.ubuntu.example.org/ns/{name}" for name in ("state", "component"))
 
 
-def shown(step: DemonstrationStep, data: bytes) -> tuple[Frame, DemonstrationStep]:
+def picture_of(step: DemonstrationStep, data: bytes) -> tuple[Frame, DemonstrationStep]:
     """The step's picture, and the step in its pixels.
 
     A picture taller than a screen is cut: the part around the right element, and elsewhere what lies above and below
@@ -33,7 +33,7 @@ def shown(step: DemonstrationStep, data: bytes) -> tuple[Frame, DemonstrationSte
         width, height, kind = picture.width, picture.height, str(picture.format)
         if height > TALLEST:
             top = _top(step, height)
-            step = _moved(step, top)
+            step = _shift_step(step, top)
             cut = io.BytesIO()
             picture.convert("RGB").crop((0, top, width, top + PART)).save(cut, "PNG")
             data, height, kind = cut.getvalue(), PART, "PNG"
@@ -45,11 +45,11 @@ def shown(step: DemonstrationStep, data: bytes) -> tuple[Frame, DemonstrationSte
 
 
 def _top(step: DemonstrationStep, height: int) -> int:
-    middles = [one.action.y for one in step.reference.actions if one.action.y is not None]
+    middles = [action.action.y for action in step.reference.actions if action.action.y is not None]
     return max(0, min(height - PART, (middles[0] if middles else 0) - PART // 2))
 
 
-def _moved(step: DemonstrationStep, top: int) -> DemonstrationStep:
+def _shift_step(step: DemonstrationStep, top: int) -> DemonstrationStep:
     """The step in a picture that begins at `top`; elements outside are left out."""
 
     def up(box: Box) -> Box:
@@ -62,8 +62,8 @@ def _moved(step: DemonstrationStep, top: int) -> DemonstrationStep:
         ReferenceAction(action=point(one.action), boxes=tuple(map(up, one.boxes))) for one in step.reference.actions
     )
     reference = Reference(**{**dict(step.reference), "actions": actions})
-    elements = [each.model_copy(update={"box": up(each.box)}) for each in step.elements]
-    inside = tuple(each for each in elements if each.box.y + each.box.height > 0 and each.box.y < PART)
+    elements = [element.model_copy(update={"box": up(element.box)}) for element in step.elements]
+    inside = tuple(element for element in elements if element.box.y + element.box.height > 0 and element.box.y < PART)
     return step.model_copy(update={"reference": reference, "elements": inside})
 
 
@@ -72,14 +72,14 @@ def tree_of(elements: Sequence[ScreenElement]) -> str:
     if not elements:
         return ""
     lines = [
-        f'<{each.role} name={_quoted(each.name)} st:showing="true" st:visible="true" st:enabled="true"'
-        f' cp:screencoord="({round(each.box.x)}, {round(each.box.y)})"'
-        f' cp:size="({max(1, round(each.box.width))}, {max(1, round(each.box.height))})"/>'
-        for each in elements
+        f'<{element.role} name={_quote_attribute(element.name)} st:showing="true" st:visible="true" st:enabled="true"'
+        f' cp:screencoord="({round(element.box.x)}, {round(element.box.y)})"'
+        f' cp:size="({max(1, round(element.box.width))}, {max(1, round(element.box.height))})"/>'
+        for element in elements
     ]
     return f'<desktop-frame xmlns:st="{_STATE}" xmlns:cp="{_COMPONENT}">{"".join(lines)}</desktop-frame>'
 
 
-def _quoted(text: str) -> str:
+def _quote_attribute(text: str) -> str:
     """As an attribute, without what XML cannot hold."""
     return quoteattr("".join(letter if letter.isprintable() or letter == " " else " " for letter in text))

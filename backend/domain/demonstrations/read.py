@@ -9,6 +9,7 @@ from backend.domain.demonstrations import android_control, mind2web, omniact
 from backend.domain.demonstrations._folder import SetFolder
 from backend.domain.errors import Invalid
 from backend.domain.model.demonstration import Demonstration, SetForm
+from backend.domain.model.validation_words import problem_words
 
 MOST_DEMONSTRATIONS = 20_000
 
@@ -45,17 +46,17 @@ def read_set(form: SetForm, folder: Path) -> list[Demonstration]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = ".".join(map(str, first["loc"]))
-        raise Invalid(first["msg"], code="demonstrations_invalid", path=path) from error
+        raise Invalid(problem_words(first), code="demonstrations_invalid", path=path) from error
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise Invalid(
             f"this is not in the form {form.value}: {type(error).__name__}: {error}"[:300],
             code="demonstrations_invalid",
-            hint="See docs/studies.md for what it looks like.",
+            hint="docs/studies.md describes the form.",
         ) from error
     if not result:
         raise Invalid(
             f"there is no demonstration in the form {form.value}",
             code="demonstrations_invalid",
-            hint="See docs/studies.md for what it looks like.",
+            hint="docs/studies.md describes the form.",
         )
     return result

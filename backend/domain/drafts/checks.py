@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from backend.domain.benchmarks import TaskLintFinding, external_assets, findings
 from backend.domain.drafts.content import DraftContent, assets_of, task_of
 from backend.domain.drafts.criteria import unclear, unsaid
-from backend.domain.drafts.preconditions import addresses, undeclared, unmade
+from backend.domain.drafts.preconditions import addresses, undeclared_steps, unmade
 from backend.domain.drafts.similarity import near_duplicates
 
 
@@ -39,7 +39,7 @@ def review_checks(
         stored: addresses of files of the web that are already stored.
     """
     problems = findings(task_of(content), assets_of(content))
-    wrong = [one for one in problems if one.severity == "error"]
+    wrong = [problem for problem in problems if problem.severity == "error"]
     names = [one for one in wrong if one.unknown]
     rest = [one for one in wrong if not one.unknown]
     alike = near_duplicates(content.instruction, others)
@@ -47,29 +47,29 @@ def review_checks(
         ContentCheck("duplicates", "Near-duplicates", tuple(f"{name}: cosine {value:.2f}" for name, value in alike)),
         ContentCheck("names", "Names and parameters", _texts([*names, *rest]), stops=bool(wrong)),
         ContentCheck("files", "Addresses and files", tuple(_files(content, stored))),
-        ContentCheck("preconditions", "Declared preconditions", (*undeclared(content), *unmade(content))),
+        ContentCheck("preconditions", "Declared preconditions", (*undeclared_steps(content), *unmade(content))),
         ContentCheck("criteria", "Clear criteria", (*unclear(content.instruction), *unsaid(content))),
     )
 
 
 def _texts(problems: Sequence[TaskLintFinding]) -> tuple[str, ...]:
-    return tuple(str(one) for one in problems)
+    return tuple(str(problem) for problem in problems)
 
 
 def _files(content: DraftContent, stored: Collection[str]) -> list[str]:
     """Finds invalid addresses, files that are not stored yet, and unused files."""
-    wrong = [f"{url} is not a valid URL." for url in addresses(content) if not _valid(url)]
+    wrong = [f"{url} is not a valid URL." for url in addresses(content) if not _is_valid(url)]
     absent = [
         f"{url} is not stored yet: fetch it once the task is published."
         for url in external_assets(task_of(content))
-        if _valid(url) and url not in stored
+        if _is_valid(url) and url not in stored
     ]
     text = content.model_dump_json()
     idle = [f"asset:{name} is stored and nothing names it." for name in content.assets if f"asset:{name}" not in text]
     return [*wrong, *absent, *idle]
 
 
-def _valid(url: str) -> bool:
+def _is_valid(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return (

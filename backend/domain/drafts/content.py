@@ -21,6 +21,7 @@ from backend.domain.model.task import (
     TaskKey,
     digest,
 )
+from backend.domain.model.validation_words import problem_words
 
 MOST_BYTES = 256 * 1024
 DIALECT = "starter"
@@ -91,7 +92,9 @@ def read_content(value: Any) -> DraftContent:
         return DraftContent.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], code="invalid_draft", path=".".join(map(str, first["loc"]))[:300]) from error
+        raise Invalid(
+            problem_words(first), code="invalid_draft", path=".".join(map(str, first["loc"]))[:300]
+        ) from error
 
 
 def assets_of(content: DraftContent) -> dict[str, str]:
@@ -101,7 +104,7 @@ def assets_of(content: DraftContent) -> dict[str, str]:
 
 def task_of(draft: DraftContent) -> Task:
     """The task of a draft. A draft without a check, or an infeasible one, is judged by the FAIL rule."""
-    content = _placed(draft)
+    content = _with_asset_paths(draft)
     calls = content.checks if content.feasible and content.checks else (MetricCall(func="infeasible"),)
     difficulty = content.difficulty
     return Task(
@@ -123,24 +126,24 @@ def task_of(draft: DraftContent) -> Task:
     )
 
 
-def _placed(content: DraftContent) -> DraftContent:
+def _with_asset_paths(content: DraftContent) -> DraftContent:
     """The content with file names as in `assets_of`."""
     if not content.assets:
         return content
     names = {f"{ASSET}{name}": f"{ASSET}{content.key}/{name}" for name in content.assets}
-    return DraftContent.model_validate({**content.model_dump(), **_renamed(content.model_dump(include=_NAMING), names)})
+    return DraftContent.model_validate({**content.model_dump(), **_rename(content.model_dump(include=_NAMING), names)})
 
 
-def _renamed(value: JSON, names: Mapping[str, str]) -> Any:
+def _rename(value: JSON, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, Mapping):
-        return {key: _renamed(part, names) for key, part in value.items()}
-    return [_renamed(part, names) for part in value] if isinstance(value, list | tuple) else value
+        return {key: _rename(part, names) for key, part in value.items()}
+    return [_rename(part, names) for part in value] if isinstance(value, list | tuple) else value
 
 
 def missing(content: DraftContent) -> list[str]:
-    """What a draft lacks before it can be tried."""
+    """Parts that a draft still lacks before it can be tried."""
     problems = []
     if not content.instruction.strip():
         problems.append("Missing: an instruction")

@@ -29,8 +29,8 @@ def unclear(instruction: str) -> list[str]:
     if not text:
         return ["There is no instruction."]
     problems = [
-        *(f"“{word}” is a matter of taste: say what can be checked." for word in _used(text, _SUBJECTIVE)),
-        *(f"“{word}” is vague: say how many, which, or when." for word in _used(text, _VAGUE)),
+        *(f"“{word}” is a matter of taste: say what can be checked." for word in _words_in(text, _SUBJECTIVE)),
+        *(f"“{word}” is vague: say how many, which, or when." for word in _words_in(text, _VAGUE)),
     ]
     if len(text.split()) < FEWEST_WORDS:
         problems.append(f"It has fewer than {FEWEST_WORDS} words.")
@@ -57,7 +57,7 @@ def unsaid(content: DraftContent) -> list[str]:
     return problems[:20]
 
 
-def _used(text: str, words: tuple[str, ...]) -> Iterator[str]:
+def _words_in(text: str, words: tuple[str, ...]) -> Iterator[str]:
     low = text.casefold()
     return (word for word in words if re.search(rf"(?<![\w./-]){re.escape(word)}(?![\w/-])", low))
 

@@ -83,7 +83,7 @@ def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
         return (FormField(ANY, ("object",), "All parameters, as a JSON object.", "{}", required=False),)
     needed = set(schema.get("required") or ())
     return tuple(
-        _field(name, _resolved(prop, schema), required=name in needed)
+        _field(name, _resolve(prop, schema), required=name in needed)
         for name, prop in (schema.get("properties") or {}).items()
     )
 
@@ -160,14 +160,14 @@ def _field(name: str, prop: Mapping[str, Any], *, required: bool) -> FormField:
     )
 
 
-def _resolved(prop: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def _resolve(prop: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """A property with its reference resolved."""
     merged = dict(prop)
     if "$ref" in merged:
         name = str(merged.pop("$ref")).rpartition("/")[2]
         merged = {**(schema.get("$defs") or {}).get(name, {}), **merged}
     if "anyOf" in merged:
-        merged["anyOf"] = [_resolved(option, schema) for option in merged["anyOf"]]
+        merged["anyOf"] = [_resolve(option, schema) for option in merged["anyOf"]]
     return merged
 
 

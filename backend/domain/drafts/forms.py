@@ -72,13 +72,13 @@ def parameters_of(plugin: Any) -> type[BaseModel] | None:
 
 def _positional(metric: Callable[..., Any]) -> list[inspect.Parameter]:
     kinds = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    return [one for one in inspect.signature(metric).parameters.values() if one.kind in kinds]
+    return [parameter for parameter in inspect.signature(metric).parameters.values() if parameter.kind in kinds]
 
 
 def _expects(metric: Callable[..., Any]) -> bool | None:
     """Whether the metric requires an expectation, its second argument; False if it has none, None if optional."""
     positional = _positional(metric)
-    if any(one.kind is one.VAR_POSITIONAL for one in inspect.signature(metric).parameters.values()):
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in inspect.signature(metric).parameters.values()):
         return None
     second = positional[1] if len(positional) > 1 else None
     if second is None:
@@ -89,10 +89,12 @@ def _expects(metric: Callable[..., Any]) -> bool | None:
 def _options(metric: Callable[..., Any]) -> Schema | None:
     """JSON schema of a metric's options; None if it accepts any."""
     positional = [one.name for one in _positional(metric)][:2]
-    parameters = [one for one in inspect.signature(metric).parameters.values() if one.name not in positional]
-    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+    parameters = [
+        parameter for parameter in inspect.signature(metric).parameters.values() if parameter.name not in positional
+    ]
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    named = [one for one in parameters if one.kind is not one.VAR_POSITIONAL]
+    named = [parameter for parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL]
     hints, documented = _hints(metric), _argument_schemas(metric)
     properties = {one.name: _property(hints.get(one.name), one) | documented.get(one.name, {}) for one in named}
     return {

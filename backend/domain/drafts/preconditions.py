@@ -17,7 +17,7 @@ DECLARATIVE = frozenset(
 _HOME = re.compile(r"(?:/home/user|~|\$HOME)(/[\w@%+=:,./ -]*[\w@%+=:,-])|C:\\Users\\[^\\]+\\([\w\\. -]+)")
 
 
-def undeclared(content: DraftContent) -> list[str]:
+def undeclared_steps(content: DraftContent) -> list[str]:
     """Set-up steps that run something instead of declaring a state, one sentence each."""
     return [
         f"Set-up step {number} ({step.type}) says what is done, not what is there: "
@@ -43,13 +43,13 @@ def unmade(content: DraftContent) -> list[str]:
 
 def addresses(content: DraftContent) -> list[str]:
     """Every http(s) address of a draft, in order, without repeats."""
-    parts = [content.instruction, *_texts([_dumped(step) for step in (*content.setup, *content.postconfig)])]
+    parts = [content.instruction, *_texts([_dump(step) for step in (*content.setup, *content.postconfig)])]
     parts += _texts([check.model_dump() for check in content.checks])
     matches = (address.rstrip(".,;:)") for part in parts for address in re.findall(r"https?://[^\s\"'<>]+", part))
     return list(dict.fromkeys(matches))
 
 
-def _dumped(step: SetupStep) -> Mapping[str, JSON]:
+def _dump(step: SetupStep) -> Mapping[str, JSON]:
     return step.model_dump()
 
 

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from backend.domain.drafts.content import NAME, DraftContent, read_content
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Difficulty, Frozen, MetricCall, SetupStep, digest
+from backend.domain.model.validation_words import problem_words
 from backend.domain.ports.model import Message, MessagePart, ModelRequest
 
 MOST = 20
@@ -134,10 +135,12 @@ def read_proposals(text: str) -> list[DraftContent]:
         proposals = Proposals.model_validate(json.loads(_bare(text)))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise Invalid(first["msg"], code="invalid_model_answer", path=".".join(map(str, first["loc"]))[:300]) from None
+        raise Invalid(
+            problem_words(first), code="invalid_model_answer", path=".".join(map(str, first["loc"]))[:300]
+        ) from None
     except (ValueError, RecursionError) as error:
         raise Invalid(f"the answer is not JSON: {str(error)[:200]}", code="invalid_model_answer") from None
-    return [_content(one) for one in proposals.drafts]
+    return [_content(draft) for draft in proposals.drafts]
 
 
 def _content(one: Proposal) -> DraftContent:
@@ -152,6 +155,6 @@ def _bare(text: str) -> str:
 
 
 def summary(keys: Sequence[str], refused: Sequence[str]) -> str:
-    """What happened to the proposals, as text for the requesting person."""
+    """The fate of the proposals, as text for the requesting person."""
     text = f"wrote {', '.join(keys)}" if keys else "wrote nothing"
     return f"{text}; left out: {'; '.join(refused)}" if refused else text

@@ -54,7 +54,7 @@ class RecordedSolution:
     problems: list[str] = field(default_factory=list)
 
 
-def recorded(moments: Sequence[RecordingStep]) -> RecordedSolution:
+def to_solution(moments: Sequence[RecordingStep]) -> RecordedSolution:
     """Converts a recording into a solution.
 
     Raises:
@@ -63,7 +63,7 @@ def recorded(moments: Sequence[RecordingStep]) -> RecordedSolution:
     recording = RecordedSolution()
     before: Sequence[Window] = ()
     for number, moment in enumerate(moments):
-        acts = [one for one in moment.actions if one.type not in {ActionType.WAIT, ActionType.DONE}]
+        acts = [action for action in moment.actions if action.type not in {ActionType.WAIT, ActionType.DONE}]
         last = number == len(moments) - 1
         if not acts and not last:
             continue
@@ -136,10 +136,10 @@ def _add_action(action: Action, tree: Sequence[Widget], recording: RecordedSolut
     elif action.type is ActionType.FAIL:
         recording.steps.append({"fail": "it cannot be done"})
     elif action.type in {ActionType.CLICK, ActionType.MOVE_TO}:
-        _pointed(action, tree, recording)
+        _add_pointer_action(action, tree, recording)
 
 
-def _pointed(action: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
+def _add_pointer_action(action: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
     verb = _verb(action)
     at = selector_at(tree, action)
     if not verb:
@@ -160,13 +160,13 @@ def _verb(action: Action) -> str:
 def selector_at(tree: Sequence[Widget], action: Action) -> Mapping[str, Any] | None:
     """A selector that finds the widget under a point again; None if there is no widget."""
     x, y = action.x or 0, action.y or 0
-    under = [one for one in tree if one.on_screen and _covers(one, x, y)]
+    under = [node for node in tree if node.on_screen and _covers(node, x, y)]
     if not under:
         return None
-    active = [one for one in under if one.in_active] or under
+    active = [node for node in under if node.in_active] or under
     # Of two widgets of the same size, the later one is the inner one.
-    nearest = [one for _, one in sorted(enumerate(active), key=lambda pair: (_area(pair[1]), -pair[0]))]
-    chosen = next((one for one in nearest if _says_something(one)), nearest[0])
+    nearest = [node for _, node in sorted(enumerate(active), key=lambda pair: (_area(pair[1]), -pair[0]))]
+    chosen = next((node for node in nearest if _says_something(node)), nearest[0])
     return _selector(chosen, tree, x, y)
 
 
@@ -192,9 +192,9 @@ def _selector(widget: Widget, tree: Sequence[Widget], x: int, y: int) -> Mapping
         selector |= {"text": text} if len(text) <= _LONGEST else {"text_has": text[:_LONGEST]}
     if widget.app:
         selector["app"] = widget.app
-    fitting = [one for one in tree if Selector(**selector).fits(one)]
-    fitting = [one for one in fitting if one.in_active] or fitting
-    place = next(number for number, one in enumerate(fitting) if one is widget)
+    fitting = [node for node in tree if Selector(**selector).fits(node)]
+    fitting = [node for node in fitting if node.in_active] or fitting
+    place = next(number for number, node in enumerate(fitting) if node is widget)
     if place:
         selector["index"] = place
     if widget.role not in _WHOLE:

@@ -207,7 +207,7 @@ def evaluate_part(task: Task, part: Part, evidence: Sequence[CallEvidence], fold
         _judge(task, call, gathered, folder / str(position))[1]
         for position, (call, gathered) in enumerate(zip(part.calls, evidence, strict=True))
     ]
-    return _joined(part, values)
+    return _join_values(part, values)
 
 
 def _verdict(spec: EvaluatorSpec, values: Sequence[float], parts: Sequence[PartResult]) -> Verdict:
@@ -224,7 +224,7 @@ def _part(
     evidence: Sequence[CallEvidence],
 ) -> PartResult:
     places = spec.places(part)
-    joined = _joined(part, [verdicts[place][1] for place in places])
+    joined = _join_values(part, [verdicts[place][1] for place in places])
     steps = [gathered.step for place in places if (gathered := evidence[place]).step is not None]
     step = max(steps, default=joined.step) if is_solved(joined.value) else None
     return PartResult(
@@ -241,7 +241,7 @@ def _part(
     )
 
 
-def _joined(part: Part, values: Sequence[MetricValue]) -> MetricValue:
+def _join_values(part: Part, values: Sequence[MetricValue]) -> MetricValue:
     steps = [value.step for value in values if value.step is not None]
     shares = [value.value if value.progress is None else value.progress for value in values]
     return MetricValue(

@@ -32,15 +32,15 @@ class FactValue(Frozen):
         return is_solved(metric(self.value).value)
 
 
-def packed(answers: Sequence[tuple[Fact, Sequence[Blob]]]) -> tuple[Blob, ...]:
+def pack(answers: Sequence[tuple[Fact, Sequence[Blob]]]) -> tuple[Blob, ...]:
     """Packs several facts into one row of blobs; the first blob maps the others to their facts."""
     index = [{"fact": dict(fact), "blobs": len(blobs)} for fact, blobs in answers]
     header = Blob(name=INDEX, data=json.dumps(index).encode(), media_type="application/json")
     return (header, *(blob for _, blobs in answers for blob in blobs))
 
 
-def unpacked(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
-    """The inverse of `packed`. Raises EvaluatorFailed for blobs that `packed` did not make."""
+def unpack(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
+    """The inverse of `pack`. Raises EvaluatorFailed for blobs that `pack` did not make."""
     try:
         index = json.loads(blobs[0].data or b"")
         answers: list[tuple[Fact, Sequence[Blob]]] = []
@@ -73,14 +73,14 @@ def gather_more(
     """
     if call.result is None or call.result.get("type") != FACTS or gathered.result is None:
         return gathered
-    known = unpacked(gathered.result)
+    known = unpack(gathered.result)
     new = [fact for fact in facts if all(fact != other for other, _ in known)]
     if len(known) + len(new) > MOST_CHECKS:
         raise EvaluatorFailed(
             f"the evaluation function needs more than {MOST_CHECKS} different checks", code="too_many_checks"
         )
     answers = [(fact, _answer(context, task, fact)) for fact in new]
-    return gathered.model_copy(update={"result": packed([*known, *answers])})
+    return gathered.model_copy(update={"result": pack([*known, *answers])})
 
 
 def _answer(context: SetupContext, task: Task, fact: Fact) -> tuple[Blob, ...]:

@@ -37,7 +37,7 @@ def workbook(sheets: Sequence[SheetContent]) -> bytes:
             sheet.column_dimensions[sheet.cell(1, position + 1).column_letter].width = max(12, 2 * len(heading) + 4)
     out = io.BytesIO()
     book.save(out)
-    return _fixed(out.getvalue())
+    return _fix_timestamps(out.getvalue())
 
 
 def document(prose: Prose) -> bytes:
@@ -57,10 +57,10 @@ def document(prose: Prose) -> bytes:
         docx.add_paragraph(item)
     out = io.BytesIO()
     docx.save(out)
-    return _fixed(out.getvalue())
+    return _fix_timestamps(out.getvalue())
 
 
-def _fixed(package: bytes) -> bytes:
+def _fix_timestamps(package: bytes) -> bytes:
     """The same package with all timestamps fixed: both libraries write the current time."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(package)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:

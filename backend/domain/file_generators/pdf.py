@@ -33,7 +33,7 @@ _FONT = (
 
 def pdf(lines: Sequence[str], pages: int = 1) -> bytes:
     """A PDF with those lines on at least that number of A4 pages; pages are blank without lines."""
-    wrapped = [part for line in lines for part in _wrapped(line)]
+    wrapped = [part for line in lines for part in _wrap(line)]
     per_page = max(1, min(_LINES_PER_PAGE, -(-len(wrapped) // pages))) if wrapped else 1
     cut = [wrapped[start : start + per_page] for start in range(0, len(wrapped), per_page)]
     cut += [[] for _ in range(pages - len(cut))]
@@ -54,7 +54,7 @@ def pdf(lines: Sequence[str], pages: int = 1) -> bytes:
     return _file(objects)
 
 
-def _wrapped(line: str) -> list[str]:
+def _wrap(line: str) -> list[str]:
     lines, width, start = [], 0, 0
     for place, char in enumerate(line):
         width += 1 if char.isascii() else 2

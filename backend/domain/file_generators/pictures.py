@@ -28,7 +28,7 @@ def picture(prompt: str, name: str, form: str, seed: str) -> bytes:
         seed: seed of colours and shapes.
     """
     size = _SIZE.search(prompt)
-    width, height = (max(1, min(int(one), MAX_PIXELS)) for one in size.groups()) if size else _usual(prompt)
+    width, height = (max(1, min(int(group), MAX_PIXELS)) for group in size.groups()) if size else _usual(prompt)
     image = _draw(prompt, name, (width, height), Random(seed))
     # "Must be rotated clockwise": the picture is rotated the other way.
     if "旋转90度" in prompt:
@@ -39,7 +39,7 @@ def picture(prompt: str, name: str, form: str, seed: str) -> bytes:
     if weight is None:
         return out.getvalue()
     file_size = int(weight.group(1)) * (10**3 if weight.group(2).upper() == "KB" else 10**6)
-    return _padded(out.getvalue(), min(file_size, MAX_BYTES), form, Random(f"{seed}/padding"))
+    return _pad(out.getvalue(), min(file_size, MAX_BYTES), form, Random(f"{seed}/padding"))
 
 
 def _usual(prompt: str) -> tuple[int, int]:
@@ -119,7 +119,7 @@ def _texture(pen: "ImageDraw", size: tuple[int, int], random: Random) -> None:
         pen.ellipse((x, y, x + far, y + far), fill=fill)
 
 
-def _padded(data: bytes, file_size: int, form: str, random: Random) -> bytes:
+def _pad(data: bytes, file_size: int, form: str, random: Random) -> bytes:
     """The same picture in a file of that size, padded by comments that viewers ignore."""
     missing = file_size - len(data)
     if form == "PNG":

@@ -80,7 +80,7 @@ class Table:
     real_total: int | None = None
 
 
-def quoted(prompt: str) -> list[str]:
+def quoted_texts(prompt: str) -> list[str]:
     """Quoted texts, distinct, in order."""
     return list(dict.fromkeys(QUOTED.findall(prompt)))
 
@@ -142,7 +142,7 @@ def _columns(prompt: str) -> list[Column]:
         return f"\x00{len(notes) - 1}\x00"
 
     plain = _NOTE.sub(keep, prompt)
-    for names in (*_special(plain, notes), *(_marked(plain, pattern) for pattern in _MARKED)):
+    for names in (*_special(plain, notes), *(_marked_names(plain, pattern) for pattern in _MARKED)):
         columns = [_column(name, notes) for name in names]
         columns = [column for column in columns if column.name][:MAX_COLUMNS]
         if len(columns) > 1 or (columns and "列" in prompt):
@@ -165,7 +165,7 @@ def _special(plain: str, notes: list[str]) -> Iterator[list[str]]:
     yield [f"{kind.group(1)}\x00{kind.group(2)}\x00", "金额"] if kind else []
 
 
-def _marked(plain: str, pattern: "re.Pattern[str]") -> list[str]:
+def _marked_names(plain: str, pattern: "re.Pattern[str]") -> list[str]:
     match = pattern.search(plain)
     if match is None:
         return []
@@ -180,10 +180,10 @@ def _column(text: str, notes: list[str]) -> Column:
     name = re.sub(r"\x00\d+\x00", "", text)
     name = re.sub(_QUOTES, "", name).strip().removeprefix("生成")
     name = re.sub(r"(?:等|[两三四五六]?列|[两三四五]个字段|字段|指标|数据|表格|的.*)$", "", name).strip()
-    return Column(name if len(name) <= _LONGEST_VALUE else "", note, _listed(note))
+    return Column(name if len(name) <= _LONGEST_VALUE else "", note, _bracketed_values(note))
 
 
-def _listed(note: str) -> tuple[str, ...]:
+def _bracketed_values(note: str) -> tuple[str, ...]:
     """Values in brackets: `如A、B、C等`, `高/中/低`, `Oct, Nov, Dec`. Ranges and formats are excluded."""
     text = re.sub(r"^(?:如|含|例如|部分为)|等$", "", note).strip()
     if (
@@ -219,7 +219,7 @@ def _count(columns: list[Column], prompt: str) -> None:
             column = _owner(columns, groups.get("column") or "", value)
             if column is not None and 0 < len(value) <= _LONGEST_VALUE:
                 column.counts.setdefault(value, min(int(groups.get("n") or _SEVERAL), MAX_ROWS))
-    for value in quoted(prompt):
+    for value in quoted_texts(prompt):
         column = _owner(columns, "", value) if re.search(rf"包含{_QUOTES}{re.escape(value)}", prompt) else None
         if column is not None and value not in [one.name for one in columns]:
             column.counts.setdefault(value, 1)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from backend.domain.file_generators.prompt import QUOTED, number_of_rows, quoted
+from backend.domain.file_generators.prompt import QUOTED, number_of_rows, quoted_texts
 from backend.domain.file_generators.values import NAMES
 
 _TITLED = re.compile(r"(?:主?标题(?:为)?[‘“']([^’”']+)[’”'])|(?:[‘“']([^’”']+)[’”']标题)")
@@ -71,9 +71,9 @@ def prose_of(prompts: Sequence[str], name: str, seed: str) -> Prose:
     title = (titled.group(1) or titled.group(2)) if titled else name.rsplit(".", 1)[0].replace("_", " ")
     pages = _PAGES.search(prompt)
     headings = _headings(prompt)
-    quotes = [text for text in quoted(prompt) if text != title and text not in headings]
+    quotes = [text for text in quoted_texts(prompt) if text != title and text not in headings]
     fields = _fields(prompt, name)
-    sections: list[tuple[str, tuple[str, ...]]] = [(one, (random.choice(_SENTENCES),)) for one in headings]
+    sections: list[tuple[str, tuple[str, ...]]] = [(heading, (random.choice(_SENTENCES),)) for heading in headings]
     sections.append(("", tuple(_paragraphs(prompt, quotes, random))))
     return Prose(
         title=title,
@@ -85,7 +85,9 @@ def prose_of(prompts: Sequence[str], name: str, seed: str) -> Prose:
 
 
 def _headings(prompt: str) -> list[str]:
-    named = [text for text in quoted(prompt) if re.search(rf"[‘“'](?:{re.escape(text)})[’”'](?:章节|部分)", prompt)]
+    named = [
+        text for text in quoted_texts(prompt) if re.search(rf"[‘“'](?:{re.escape(text)})[’”'](?:章节|部分)", prompt)
+    ]
     listed = _HEADINGS.search(prompt)
     words = re.split(r"[、和]", listed.group(1)) if listed else []
     titles = [re.sub(r"等.*$|的.*$", "", word).strip() for word in words if not re.search(r"^\d|列|字段", word)]
@@ -102,8 +104,10 @@ def _fields(prompt: str, name: str) -> list[tuple[str, str]]:
     pairs = [(label.strip(), value.strip()) for label, value in _PAIRS.findall(plain)]
     if "里程碑" in prompt:
         pairs = [(label, f"{share}%") for label, share in re.findall(r"(\w{2,8})\s(\d{1,3})%", prompt)]
-        pairs = [*pairs, *(one for one in _MILESTONES if one[0] not in dict(pairs))][: number_of_rows(prompt) or 5]
-    blank = [(text.rstrip("：:"), "") for text in quoted(prompt) if text.endswith(("：", ":"))]
+        pairs = [*pairs, *(milestone for milestone in _MILESTONES if milestone[0] not in dict(pairs))][
+            : number_of_rows(prompt) or 5
+        ]
+    blank = [(text.rstrip("：:"), "") for text in quoted_texts(prompt) if text.endswith(("：", ":"))]
     person = next((one for one in NAMES if one in name), NAMES[0])
     people = [("姓名", person), ("日期", "2024-06-17"), ("总金额", "1,280.00 元")] if "报销单" in prompt else []
     return list(dict.fromkeys([*pairs, *blank, *people]))[:30]
@@ -123,7 +127,7 @@ def _items(prompt: str, quotes: Sequence[str], random: Random) -> list[str]:
     """A numbered list if a number of tasks, remarks or milestones is required."""
     if not re.search(r"反馈|行动项|待办|任务", prompt):
         return []
-    number = min(50, number_of_rows(prompt) or _listed(prompt))
+    number = min(50, number_of_rows(prompt) or _requested_count(prompt))
     remarks = [text for text in quotes if len(text) >= _SHORTEST_REMARK] if "反馈" in prompt else []
     kinds = (
         [*remarks, *_REMARKS]
@@ -140,6 +144,6 @@ def _items(prompt: str, quotes: Sequence[str], random: Random) -> list[str]:
     return items
 
 
-def _listed(prompt: str) -> int:
+def _requested_count(prompt: str) -> int:
     span = re.search(r"(\d{1,2})(?:-\d{1,2})?\s*(?:项|条)", prompt)
     return int(span.group(1)) if span else 5

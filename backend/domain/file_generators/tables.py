@@ -32,7 +32,7 @@ def sheets_of(prompts: Sequence[str], like: str, seed: str, day: date) -> list[S
         known = merged.get(table.sheet)
         merged[table.sheet] = table if known is None else _both(known, table)
     # The default sheet comes first, because it is shown on opening.
-    return [_filled(merged[name], seed, day) for name in sorted(merged, key=bool)]
+    return [_fill_table(merged[name], seed, day) for name in sorted(merged, key=bool)]
 
 
 def _both(one: Table, other: Table) -> Table:
@@ -46,7 +46,7 @@ def _both(one: Table, other: Table) -> Table:
     return Table(list(columns.values()), max(one.rows, other.rows), one.sheet, one.total or other.total)
 
 
-def _filled(table: Table, seed: str, day: date) -> SheetContent:
+def _fill_table(table: Table, seed: str, day: date) -> SheetContent:
     columns = [column_values(column, table.rows, seed, day) for column in table.columns]
     names = [column.name for column in table.columns]
     _derive(names, columns, seed)

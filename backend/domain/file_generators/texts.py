@@ -91,7 +91,7 @@ def markdown(prose: Prose) -> bytes:
     """Title, sections and lists in Markdown."""
     lines = [f"# {prose.title}", ""]
     for heading, paragraphs in prose.sections:
-        lines += [*([f"## {heading}", ""] if heading else []), *(f"{one}\n" for one in paragraphs)]
+        lines += [*([f"## {heading}", ""] if heading else []), *(f"{paragraph}\n" for paragraph in paragraphs)]
     return "\n".join([*lines, *(f"- {name}: {value}" for name, value in prose.fields), *prose.items, ""]).encode()
 
 

@@ -20,6 +20,7 @@ from backend.domain.file_generators.prompt import MAX_COLUMNS, MAX_ROWS
 from backend.domain.file_generators.prose import Prose
 from backend.domain.file_generators.tables import SheetContent
 from backend.domain.model.task import Frozen
+from backend.domain.model.validation_words import problem_words
 from backend.domain.ports.model import Message, MessagePart, ModelClient, ModelRequest
 
 MAX_TOKENS = 16_000
@@ -103,7 +104,8 @@ def _sheets(value: object) -> list[SheetContent]:
         table = _Table.model_validate(value)
     except ValidationError as error:
         raise Invalid(
-            f"the model's table is wrong: {error.errors(include_url=False)[0]['msg']}", code="invalid_model_answer"
+            f"the model's table is wrong: {problem_words(error.errors(include_url=False)[0])}",
+            code="invalid_model_answer",
         ) from error
     for sheet in table.sheets:
         if any(len(row) != len(sheet.headings) for row in sheet.rows):
@@ -118,9 +120,12 @@ def _prose(value: object) -> Prose:
         text = _Text.model_validate(value)
     except ValidationError as error:
         raise Invalid(
-            f"the model's text is wrong: {error.errors(include_url=False)[0]['msg']}", code="invalid_model_answer"
+            f"the model's text is wrong: {problem_words(error.errors(include_url=False)[0])}",
+            code="invalid_model_answer",
         ) from error
-    return Prose(text.title, tuple((one.heading, one.paragraphs) for one in text.sections), items=text.items)
+    return Prose(
+        text.title, tuple((section.heading, section.paragraphs) for section in text.sections), items=text.items
+    )
 
 
 _TABLES = frozenset({"xlsx", "csv"})

@@ -6,7 +6,7 @@ parser. If a single cell differs, expat reads the whole sheet.
 
 import math
 import re
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from xml.parsers import expat
 from xml.sax.saxutils import unescape
 
@@ -23,6 +23,9 @@ from backend.domain.formats.sheet import (
     unescaped,
 )
 
+if TYPE_CHECKING:
+    from backend.domain.formats.cell_styles import CellStyles
+
 MAX_CELLS = 4_000_000
 _ROW = re.compile(rb"<row((?: [^<>]*?)?)(?:/>|>(.*?)</row>)", re.DOTALL)
 _CELL = re.compile(
@@ -34,6 +37,9 @@ _PLAIN_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*encoding=[\"']utf-8[\"'][^>]*\?>\s*)?<worksheet", re.IGNORECASE
 )
 _OPEN, _CLOSE = b"<sheetData>", b"</sheetData>"
+_MOST_DIGITS = 300
+"""Longer numbers are no floats."""
+_TRUTHS = {"1": True, "true": True, "0": False, "false": False}
 _ENTITIES = {"&quot;": '"', "&apos;": "'"}
 
 
@@ -51,6 +57,10 @@ class WorkbookPackage(Protocol):
     @property
     def strings(self) -> list[str]:
         """Shared strings by their numbers."""
+
+    @property
+    def styles(self) -> "CellStyles":
+        """Formats of its cells."""
 
     def part(self, name: str) -> bytes | None:
         """The bytes of a part, None if it does not exist."""
@@ -83,7 +93,7 @@ class SheetReader:
             if not self._quick(data):
                 self._sheet.rows, self._sheet.row_props, self._count, self._last = {}, {}, 0, 0
                 self._parse(data)
-        except (expat.ExpatError, ValueError, IndexError) as error:
+        except (expat.ExpatError, ValueError, LookupError) as error:
             let_through(error, self._book.path)
             raise DamagedWorkbook(
                 self._book.path, f"the sheet {self._place.name!r} is damaged: {str(error)[:80]}"
@@ -119,6 +129,8 @@ class SheetReader:
             elif text:
                 value = self._number(text) if kind in (b"", b"n") else self._value(kind.decode(), _plain(text))
             mark = (2 * int(style) if style else 0) + (1 if formula else 0)
+            if kind == b"d":
+                mark = self._as_date(mark)
             if value is not None or mark:
                 letters = name.decode()
                 columns.append(known[letters] if letters in known else self._column(letters))
@@ -131,7 +143,7 @@ class SheetReader:
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._root
-        self._parser.EntityDeclHandler = _refused
+        self._parser.EntityDeclHandler = _refuse_entities
         self._parser.Parse(data, True)
 
     def _root(self, name: str, _: dict[str, str]) -> None:
@@ -209,11 +221,17 @@ class SheetReader:
         else:
             self._at += 1
         value: Value = self._value(attributes.get("t", "n"), "".join(self._pieces)) if self._pieces else None
+        if attributes.get("t") == "d":
+            self._mark = self._as_date(self._mark)
         if value is not None or self._mark:
             columns, values, marks = self._row
             columns.append(self._at)
             values.append(value)
             marks.append(self._mark)
+
+    def _as_date(self, mark: int) -> int:
+        """The mark of a cell that is stored as a date, whatever its format is."""
+        return 2 * self._book.styles.iso_date(mark >> 1) + (mark & 1)
 
     def _column(self, letters: str) -> int:
         self._known[letters] = column_number(letters)
@@ -221,7 +239,7 @@ class SheetReader:
 
     @staticmethod
     def _number(text: str | bytes) -> Value:
-        if text.isdigit():
+        if len(text) <= _MOST_DIGITS and text.isdigit():
             return int(text)
         number = float(text)
         if not math.isfinite(number) or (b"_" if isinstance(text, bytes) else "_") in text:  # type: ignore[operator]
@@ -233,10 +251,12 @@ class SheetReader:
             case "n":
                 return self._number(text)
             case "s":
+                if not text.isascii() or not text.strip().isdigit():
+                    raise ValueError(f"{text[:40]!r} is not the number of a text")
                 return self._strings[int(text)]
             case "b":
                 self._sheet.has_truths = True
-                return text.strip() in {"1", "true"}
+                return _TRUTHS[text.strip()]
             case "e":
                 return CellError(text)
             case "d":
@@ -256,5 +276,5 @@ def _plain(text: bytes) -> str:
     return unescape(words, _ENTITIES)
 
 
-def _refused(*_: Any) -> None:
+def _refuse_entities(*_: Any) -> None:
     raise ValueError("it declares entities")

@@ -20,7 +20,7 @@ class ArchiveRefused(Exception):  # noqa: N818 - like the domain's errors
     """The archive cannot be unpacked; the message says why."""
 
 
-def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
+def unpack(path: str | None, below: str, folder: Path) -> dict[str, Path]:
     """Unpacks the files in one folder of an archive.
 
     Args:
@@ -40,7 +40,7 @@ def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
         raise ArchiveRefused(f"the file is larger than {MAX_BYTES // 2**20} MiB")
     place = PurePosixPath(below.replace("\\", "/").strip("/"))
     files: dict[str, Path] = {}
-    members = _zipped(path) if path.lower().endswith(".zip") else _taped(path)
+    members = _zip_members(path) if path.lower().endswith(".zip") else _tar_members(path)
     try:
         for number, (name, content) in enumerate(members):
             inner = _below(name, place)
@@ -64,18 +64,21 @@ def _below(name: str, place: PurePosixPath) -> PurePosixPath | None:
         return None
 
 
-def _zipped(path: str) -> Iterator[tuple[str, IO[bytes]]]:
+def _zip_members(path: str) -> Iterator[tuple[str, IO[bytes]]]:
     reason = check_archive(path)
     if reason:
         raise ArchiveRefused(reason.replace("office document", "archive"))
     with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist()[:MAX_FILES]:
+        members = archive.infolist()
+        if len(members) > MAX_FILES:
+            raise ArchiveRefused(f"the archive has more than {MAX_FILES} files")
+        for member in members:
             if not member.is_dir():
                 with archive.open(member) as content:
                     yield member.filename, content
 
 
-def _taped(path: str) -> Iterator[tuple[str, IO[bytes]]]:
+def _tar_members(path: str) -> Iterator[tuple[str, IO[bytes]]]:
     total = 0
     with tarfile.open(path, "r:*") as archive:
         for number, member in enumerate(archive):

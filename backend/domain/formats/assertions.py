@@ -147,26 +147,28 @@ class _Reader:
         return self._tokens[self._at][1] if self._at < len(self._tokens) else ""
 
     def either(self, depth: int) -> Formula:
-        return self._joined("||", "or", lambda: self._joined("&&", "and", lambda: self._turned(depth)))
+        return self._parse_chain(
+            "||", "or", lambda: self._parse_chain("&&", "and", lambda: self._parse_negation(depth))
+        )
 
-    def _joined(self, sign: str, op: str, part: Callable[[], Formula]) -> Formula:
+    def _parse_chain(self, sign: str, op: str, part: Callable[[], Formula]) -> Formula:
         parts = [part()]
         while self._accept(sign):
             parts.append(part())
         return parts[0] if len(parts) == 1 else Formula(op, parts=tuple(parts))
 
-    def _turned(self, depth: int) -> Formula:
+    def _parse_negation(self, depth: int) -> Formula:
         if depth > MAX_DEPTH:
             raise Invalid(f"it is nested more than {MAX_DEPTH} deep", code="invalid_assertion")
         if self._accept("!"):
-            return Formula("not", parts=(self._turned(depth + 1),))
+            return Formula("not", parts=(self._parse_negation(depth + 1),))
         if self._accept("("):
             inner = self.either(depth + 1)
             self._expect(")")
-            return self._compared(inner)
+            return self._parse_comparison(inner)
         return self._call()
 
-    def _compared(self, formula: Formula) -> Formula:
+    def _parse_comparison(self, formula: Formula) -> Formula:
         sign = "==" if self._accept("==") else "!=" if self._accept("!=") else ""
         if not sign:
             return formula
@@ -191,7 +193,7 @@ class _Reader:
             size = self._literal()
             args += list(size) if isinstance(size, tuple) else [size]
             name = "image_size"
-        return self._compared(Formula("fact", _fact(name, tuple(args), options)))
+        return self._parse_comparison(Formula("fact", _fact(name, tuple(args), options)))
 
     def _argument(self, name: str, args: list[Literal], options: dict[str, Literal]) -> None:
         word = self._tokens[self._at] if self._at < len(self._tokens) else ("", "")
@@ -212,7 +214,7 @@ class _Reader:
             return tuple(numbers)
         kind, text = self._next()
         if kind == "text":
-            return _unescaped(text)
+            return _unescape(text)
         if kind == "number":
             return float(text)
         if text.lower() in {"true", "false"}:
@@ -244,7 +246,7 @@ class _Reader:
             raise Invalid(f"expected {sign!r}, found {self.left or 'the end'!r}", code="invalid_assertion")
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     r"""The text between the quotes. Authors double backslashes or not, so `\\\\` and `\\` are equal in paths."""
     return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
 

@@ -65,7 +65,7 @@ def _by_soundfile(path: str) -> tuple[Any, str]:
     samples = np.concatenate(blocks)
     if not np.isfinite(samples).all():
         return None, "the file is not a readable sound: it has values that are not numbers"
-    return _resampled(samples, rate), ""
+    return _resample(samples, rate), ""
 
 
 def _by_ffmpeg(path: str) -> tuple[Any, str]:
@@ -88,7 +88,7 @@ def _by_ffmpeg(path: str) -> tuple[Any, str]:
     return np.frombuffer(done.stdout[: len(done.stdout) // 4 * 4], np.float32), ""
 
 
-def _resampled(samples: Any, rate: int) -> Any:
+def _resample(samples: Any, rate: int) -> Any:
     """Resamples to `RATE` block by block, keeping the lower 91 % of the new band, as librosa's filter does.
 
     A block's spectrum is truncated or zero-padded to the new length. Blocks overlap by more than the filter's ringing,

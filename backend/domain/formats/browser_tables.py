@@ -40,6 +40,8 @@ def rows(path: Path, query: str) -> tuple[list[tuple[Any, ...]] | None, str]:
                 lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
             )
             connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS)
-            return connection.execute(query).fetchmany(MAX_ROWS), ""
-    except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+            rows = connection.execute(query).fetchmany(MAX_ROWS + 1)
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeDecodeError) as error:
         return None, f"the database is damaged or of another kind: {error}"
+    # Those that were left out could be the ones that must be gone.
+    return (rows, "") if len(rows) <= MAX_ROWS else (None, f"the table has more than {MAX_ROWS} rows")

@@ -6,7 +6,7 @@ Colours are returned as aRGB text, whether the file names them by value, by an i
 
 import colorsys
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -91,11 +91,16 @@ class CellFormat:
     fill: CellFill | None = None
 
 
+ISO_DATES = 2**24
+"""Added to the index of a cell format without a date for a cell that is stored as one (`t="d"`)."""
+
+
 class CellStyles:
     """The styles part. An unknown index gives the default format."""
 
     def __init__(self, root: Any, theme: Any) -> None:
         self._root, self._theme = root, theme
+        self.has_iso_dates = False
         self._looks: dict[int, CellFormat] = {}
 
     def look(self, position: int) -> CellFormat:
@@ -127,6 +132,13 @@ class CellStyles:
         """Whether any cell format is a date or a time."""
         return any(map(self.is_date, range(len(self._xfs))))
 
+    def iso_date(self, position: int) -> int:
+        """The index for a cell that is stored as a date: programs show one, whatever its format is."""
+        if self.is_date(position):
+            return position
+        self.has_iso_dates = True
+        return position + ISO_DATES
+
     def is_duration(self, position: int) -> bool:
         """Whether the number format is a duration."""
         return _DURATION.search((self.look(position).number_format or "").split(";")[0]) is not None
@@ -153,6 +165,8 @@ class CellStyles:
         return [self._fill(item, conditional=False) for item in self._all("fills/fill")]
 
     def _read(self, position: int) -> CellFormat:
+        if ISO_DATES <= position < 2 * ISO_DATES:
+            return replace(self.look(position - ISO_DATES), number_format=BUILT_IN[14])
         if not 0 <= position < len(self._xfs):
             return CellFormat(font=Font(), fill=CellFill())
         xf = self._xfs[position]
@@ -210,19 +224,19 @@ class CellStyles:
             return Colour(_opaque(written), written)
         tint = _number(item.get("tint")) or 0.0
         if item.get("theme") is not None:
-            return Colour(_tinted(self._themed(_whole(item.get("theme"))), tint), None)
+            return Colour(_tint(self._theme_colour(_whole(item.get("theme"))), tint), None)
         if item.get("indexed") is not None:
-            return Colour(_tinted(self._indexed(_whole(item.get("indexed"))), tint), None)
+            return Colour(_tint(self._palette_colour(_whole(item.get("indexed"))), tint), None)
         return Colour(BLACK, None)
 
-    def _themed(self, number: int) -> str:
+    def _theme_colour(self, number: int) -> str:
         name = _THEME_ORDER[number] if 0 <= number < len(_THEME_ORDER) else "dk1"
         slot = None if self._theme is None else self._theme.find(f"{{*}}themeElements/{{*}}clrScheme/{{*}}{name}")
         for child in () if slot is None else slot:
             return _opaque(child.get("lastClr") or {"window": "FFFFFF"}.get(child.get("val"), child.get("val")))
         return "FFFFFFFF" if name == "lt1" else BLACK
 
-    def _indexed(self, number: int) -> str:
+    def _palette_colour(self, number: int) -> str:
         own = self._all("colors/indexedColors/rgbColor")
         if number in _SYSTEM:
             return _SYSTEM[number]
@@ -242,7 +256,7 @@ def _opaque(text: str | None) -> str:
     return f"FF{digits}" if _DIGITS.fullmatch(digits) else BLACK
 
 
-def _tinted(argb: str, tint: float) -> str:
+def _tint(argb: str, tint: float) -> str:
     """Applies a tint to a theme colour: darker below 0, lighter above (18.8.19)."""
     if not tint:
         return argb

@@ -1,11 +1,15 @@
 """Reads text tables (CSV) as lines, in any encoding of an application."""
 
+import re
 from pathlib import Path
 
 MAX_BYTES = 64 * 2**20
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def read_lines(path: str | None, *, keep_mark: bool = False) -> tuple[list[str] | None, str]:
+def read_lines(
+    path: str | None, *, keep_mark: bool = False, as_published: bool = False
+) -> tuple[list[str] | None, str]:
     """The lines of a file without line ends, or the reason why there are none.
 
     UTF-8 with or without a byte-order mark, UTF-16 with one; anything else as Latin-1.
@@ -13,15 +17,20 @@ def read_lines(path: str | None, *, keep_mark: bool = False) -> tuple[list[str] 
     Args:
         path: path of the file.
         keep_mark: keep a byte-order mark in the first line.
+        as_published: rarer separators (vertical tab, U+2028, ...) end a line, too, as in Python's `splitlines`.
     """
     if path is None or not Path(path).is_file():
         return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
-    return _decoded(Path(path).read_bytes(), keep_mark=keep_mark).splitlines(), ""
+    text = _decode(Path(path).read_bytes(), keep_mark=keep_mark)
+    if as_published:
+        return text.splitlines(), ""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1], ""
 
 
-def _decoded(data: bytes, *, keep_mark: bool) -> str:
+def _decode(data: bytes, *, keep_mark: bool) -> str:
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     for encoding in ("utf-16",) * wide + ("utf-8" if keep_mark else "utf-8-sig",):
         try:

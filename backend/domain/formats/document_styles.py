@@ -26,6 +26,7 @@ _SWITCH = {"0": False, "false": False, "off": False, "1": True, "true": True, "o
 _KINDS = {"paragraph", "character", "table", "numbering"}
 _LOGICAL = {"start": "left", "end": "right"}
 """Names of alignments in newer files and in those saved as Strict."""
+_TABS = {**_LOGICAL, "num": "left"}
 _MEASURE = re.compile(r"(-?[0-9.]+)(mm|cm|in|pt|pc|pi)")
 _POINTS = {"mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72.0, "pt": 1.0, "pc": 12.0, "pi": 12.0}
 SINGLE = ("auto", 240)
@@ -75,6 +76,19 @@ class DocumentStyles:
         spacing = self._of_paragraph(paragraph, "spacing", _line)
         return spacing if spacing is not None or self._direct else SINGLE
 
+    def tab_stops(self, paragraph: Element) -> list[tuple[str, int]]:
+        """Alignment and position, in twentieths of a point, of each tab stop; directly, in the order of the file."""
+        own = child(paragraph, "pPr")
+        levels = [] if own is None else [own]
+        if not self._direct:
+            levels += [*self._levels("p", self._style_of(paragraph)), *self._levels("p", _DEFAULTS)]
+        stops = [stop for level in reversed(levels) for tabs in level.iterchildren(w("tabs")) for stop in tabs]
+        positions = [(stop.get(w("val")), round(20 * _points(stop.get(w("pos"), ""), 20))) for stop in stops]
+        if self._direct:
+            return positions
+        last = {place: _TABS.get(kind, kind) for kind, place in positions}
+        return [(kind, place) for place, kind in sorted(last.items()) if kind != "clear"]
+
     def breaks_before(self, paragraph: Element) -> bool:
         """Whether the paragraph starts a new page."""
         return bool(self._of_paragraph(paragraph, "pageBreakBefore", _flag))
@@ -115,9 +129,9 @@ class DocumentStyles:
         own = _flag(self._properties(run), name)
         if own is not None or self._direct:
             return bool(own)
-        by_run = self._inherited(("r", _style(run, "r")), name, _flag)
-        by_paragraph = self._inherited(("r", self._style_of(paragraph)), name, _flag)
-        return bool(by_run) != bool(by_paragraph) or bool(self._inherited(("r", _DEFAULTS), name, _flag))
+        by_run = self._inherited_value(("r", _style(run, "r")), name, _flag)
+        by_paragraph = self._inherited_value(("r", self._style_of(paragraph)), name, _flag)
+        return bool(by_run) != bool(by_paragraph) or bool(self._inherited_value(("r", _DEFAULTS), name, _flag))
 
     def _properties(self, run: Element) -> Element | None:
         """A run's own properties, cached: finding them takes most of the time."""
@@ -140,10 +154,10 @@ class DocumentStyles:
         return self._first("r", (_style(run, "r"), self._style_of(paragraph), _DEFAULTS), name, pick)
 
     def _first(self, kind: str, styles: tuple[str | None, ...], name: str, pick: Pick[T]) -> T | None:
-        picked = (self._inherited((kind, style), name, pick) for style in styles)
+        picked = (self._inherited_value((kind, style), name, pick) for style in styles)
         return next((one for one in picked if one is not None), None)
 
-    def _inherited(self, place: tuple[str, str | None], name: str, pick: Pick[T]) -> T | None:
+    def _inherited_value(self, place: tuple[str, str | None], name: str, pick: Pick[T]) -> T | None:
         """The value of a style or one that it is based on, cached."""
         key = (*place, name)
         if key not in self._known:

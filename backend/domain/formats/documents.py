@@ -103,27 +103,40 @@ def run_text(run: Element) -> str:
     return "".join(parts)
 
 
-def cell_paragraphs(document: "Document") -> Iterator[Element]:
-    """The distinct paragraphs of the body's tables, row by row."""
+def cell_paragraphs(document: "Document", *, nested: bool = True) -> Iterator[Element]:
+    """The distinct paragraphs of the body's tables, row by row; `nested`: also of tables in their cells."""
     for table in document.element.body.iterchildren(w("tbl")):
         for row in table.iterchildren(w("tr")):
             for cell in row.iterchildren(w("tc")):
-                yield from cell.iterchildren(w("p"))
+                yield from _paragraphs_of(cell) if nested else cell.iterchildren(w("p"))
 
 
-def grid(table: Element) -> list[list[str]]:
+def _paragraphs_of(cell: Element) -> Iterator[Element]:
+    """A cell's paragraphs and those of tables in it, in their order."""
+    for inner in cell.iterchildren(w("p"), w("tbl")):
+        if inner.tag == w("p"):
+            yield inner
+        else:
+            for one in inner.iterchildren(w("tr")):
+                for deeper in one.iterchildren(w("tc")):
+                    yield from _paragraphs_of(deeper)
+
+
+def grid(table: Element, *, nested: bool = True) -> list[list[str]]:
     """The stripped texts of a table's cells by row and column; a cell that spans several is repeated in each.
+
+    The text of tables in a cell is part of its text, and columns that a row leaves out are empty, if `nested`.
 
     Raises:
         ValueError: a cell spans more columns than a table can have.
     """
     rows: list[list[str]] = []
     for row in table.iterchildren(w("tr")):
-        cells: list[str] = []
+        cells: list[str] = [""] * (_left_out(row, "gridBefore") if nested else 0)
         for cell in row.iterchildren(w("tc")):
             merged = child(child(cell, "tcPr"), "vMerge")
             spans = child(child(cell, "tcPr"), "gridSpan")
-            text = "\n".join(map(text_of, cell.iterchildren(w("p")))).strip()
+            text = "\n".join(map(text_of, _paragraphs_of(cell) if nested else cell.iterchildren(w("p")))).strip()
             if merged is not None and merged.get(w("val"), "continue") == "continue" and rows:
                 above = rows[-1]
                 text = above[len(cells)] if len(cells) < len(above) else ""
@@ -131,8 +144,17 @@ def grid(table: Element) -> list[list[str]]:
             if columns_of_cell > MAX_SPAN:
                 raise ValueError(f"a cell spans {columns_of_cell} columns")
             cells += [text] * columns_of_cell
-        rows.append(cells)
+        rows.append(cells + [""] * (_left_out(row, "gridAfter") if nested else 0))
     return rows
+
+
+def _left_out(row: Element, side: str) -> int:
+    """The number of columns that a row leaves out at its beginning (`gridBefore`) or end (`gridAfter`)."""
+    note = child(child(row, "trPr"), side)
+    number = 0 if note is None else int(note.get(w("val"), "0"))
+    if not 0 <= number <= MAX_SPAN:
+        raise ValueError(f"a row leaves out {number} columns")
+    return number
 
 
 def columns(table: Element) -> int:

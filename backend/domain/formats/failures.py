@@ -36,9 +36,9 @@ def let_through(error: BaseException, path: str | None = None) -> None:
     chain = list(_chain(error))
     if any(isinstance(one, MachineLost) or (isinstance(one, OSError) and one.errno in _WANTS) for one in chain):
         raise error
-    if any(isinstance(one, MemoryError) or _without_memory(one) for one in chain):
+    if any(isinstance(one, MemoryError) or _is_memory_error(one) for one in chain):
         traceback.clear_frames(error.__traceback__)  # Frees the memory.
-        if path is None or _unpacked(path) < EXPLODES:
+        if path is None or _unpacked_size(path) < EXPLODES:
             raise error
 
 
@@ -50,12 +50,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-def _without_memory(error: BaseException) -> bool:
+def _is_memory_error(error: BaseException) -> bool:
     known = _NO_MEMORY.get(type(error).__name__)
     return known is not None and getattr(error, "code", None) == known
 
 
-def _unpacked(path: str) -> int:
+def _unpacked_size(path: str) -> int:
     """Bytes of the file, of all its members if it is a zip file."""
     try:
         with zipfile.ZipFile(path) as package:

@@ -23,7 +23,7 @@ _UNFIT = re.compile(
     "|\r(?!\n)"
 )
 _LINE_ENDS = re.compile("[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_FORMULA = frozenset("=+-@\t\r")
+_FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # The last four are wide forms, which some programs take.
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~#!&$:]|(?<=www)\.", re.IGNORECASE)
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -34,7 +34,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""The same with the ends of lines as escapes, for logs: what a guest wrote begins no line of its own."""
+    r"""Like `visible`, with line ends as escapes: text from a guest cannot begin a line of a log."""
     return _LINE_ENDS.sub(_escape, visible(text))
 
 

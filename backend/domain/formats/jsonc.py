@@ -27,7 +27,7 @@ def read_jsonc(path: str | None, *, plain: bool = False) -> tuple[Any, str]:
 
 
 def parse_jsonc(text: str, *, plain: bool = False) -> tuple[Any, str]:
-    """The same for a text."""
+    """Like `read_jsonc`, from text."""
     if not plain:
         text = _COMMENT.sub(lambda match: match.group(1) or " ", text)
         text = _COMMA.sub(lambda match: match.group(1) or "", text)

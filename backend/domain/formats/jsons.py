@@ -20,8 +20,13 @@ def read_json(path: str | None) -> tuple[Any, str]:
         return None, f"the file is not JSON: {str(error)[:200]}"
 
 
-def read_yaml(path: str | None) -> tuple[Any, str]:
-    """The same for YAML of plain data; tags that create objects are rejected."""
+def read_yaml(path: str | None, *, dates: bool = False) -> tuple[Any, str]:
+    """Like `read_json`, for YAML of plain data; tags that create objects are rejected.
+
+    Args:
+        path: the file.
+        dates: a date is a date of Python's; else it is its text, as in JSON, which has none.
+    """
     import yaml
 
     text, reason = read_text(path)
@@ -29,7 +34,12 @@ def read_yaml(path: str | None) -> tuple[Any, str]:
         return None, reason
     if len(text) > MAX_YAML:
         return None, f"the file is larger than {MAX_YAML // 2**20} MiB"
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    resolvers = {
+        letter: [(tag, pattern) for tag, pattern in known if dates or not tag.endswith(":timestamp")]
+        for letter, known in safe.yaml_implicit_resolvers.items()
+    }
+    loader = type("Loader", (safe,), {"yaml_implicit_resolvers": resolvers})
     try:
         value = yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders.
         nodes = _nodes(value, {})

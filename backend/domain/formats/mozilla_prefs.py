@@ -24,10 +24,12 @@ _LONGEST = 8  # tokens of a statement without its semicolon; a longer one is an 
 _MAX_INT = 2**31
 
 
-def read_prefs(text: str) -> dict[str, PrefValue]:
-    """The settings that a file sets, the last value of each."""
+def read_prefs(text: str) -> dict[str, PrefValue] | None:
+    """The settings that a file sets, the last value of each; None if it is longer than MAX_TEXT."""
+    if len(text) > MAX_TEXT:
+        return None
     prefs: dict[str, PrefValue] = {}
-    for statement in _statements(text[:MAX_TEXT]):
+    for statement in _statements(text):
         setting = _setting(statement)
         if setting is not None:
             prefs[setting[0]] = setting[1]
@@ -52,14 +54,14 @@ def _setting(tokens: list[Token]) -> tuple[str, PrefValue] | None:
     signs = (tokens[1], tokens[3], tokens[-1])
     if signs != (("sign", "("), ("sign", ","), ("sign", ")")) or tokens[2][0] != "text":
         return None
-    name, value = _unquoted(tokens[2][1]), _value(tokens[4:-1])
+    name, value = _unquote(tokens[2][1]), _value(tokens[4:-1])
     return None if name is None or value is None else (name, value)
 
 
 def _value(tokens: list[Token]) -> PrefValue | None:
     match tokens:
         case [("text", text)]:
-            return _unquoted(text)
+            return _unquote(text)
         case [("word", "true" | "false" as word)]:
             return word == "true"
         case [("number", digits)]:
@@ -77,7 +79,7 @@ def _whole(digits: str, most: int) -> int | None:
     return int(plain) if len(plain) <= len(str(most)) and int(plain) <= most else None
 
 
-def _unquoted(text: str) -> str | None:
+def _unquote(text: str) -> str | None:
     """A text without quotes and escapes; None if it has no end, an unknown escape, a NUL or half a character."""
     inner = text[1:-1]
     escapes = list(_ESCAPE.finditer(inner))

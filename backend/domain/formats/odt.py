@@ -3,6 +3,7 @@
 Source of the element names: OpenDocument 1.3, part 3.
 """
 
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,14 +20,24 @@ _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_CONTENT_CONTROL = "{urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0}content-control"
+"""LibreOffice's extension, as it writes Word's content controls."""
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _ASIDE = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation")
 """What holds paragraphs that are not of the text: deleted ones and comments."""
 _CHARACTERS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 _NOT_INLINE = {f"{_TEXT}{name}" for name in ("note", "number", "ruby-text", "script", "hidden-text")}
-_VOLATILE = {f"{_TEXT}{name}" for name in ("page-number", "page-count", "editing-duration", "editing-cycles")}
-_CLOCK = (f"{_TEXT}date", f"{_TEXT}time")
-"""Fields that show when the document was opened last, unless they are fixed."""
+_VOLATILE = {
+    f"{_TEXT}{name}"
+    for name in ("page-number", "page-count", "page-continuation", "editing-duration", "editing-cycles")
+}
+_OF_SAVING = {
+    f"{_TEXT}{name}"
+    for name in ("date", "time", "modification-date", "modification-time", "print-date", "print-time", "file-name")
+}
+"""Fields that show when the document was opened, saved or printed last and its name, unless they are fixed."""
+_PAGE_REFERENCES = {"page", "direction"}
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _MOST_SPACES = 10_000
 
 
@@ -50,7 +61,8 @@ def read_odt(path: str | None, take: Callable[[Odt], T]) -> tuple[T | None, str]
         return None, reason
     try:
         with zipfile.ZipFile(str(path)) as package:
-            return take(Odt(_parsed(package, "styles.xml"), _parsed(package, "content.xml"))), ""
+            styles = "styles.xml" if "styles.xml" in package.namelist() else None  # A document may have none.
+            return take(Odt(_parse(package, styles), _parse(package, "content.xml"))), ""
     except Exception as error:  # noqa: BLE001 - zip, XML and structure may each be damaged in their own way.
         let_through(error, path)
         return None, f"the document is damaged: {type(error).__name__}"
@@ -62,7 +74,7 @@ def odt_texts(document: Odt) -> list[str]:
 
 
 def odt_texts_as_published(document: Odt) -> list[str]:
-    """The same as the published evaluators read it: without headings, links and blank elements."""
+    """The text of every paragraph as the published evaluators read it: without headings, links and blank elements."""
     texts = []
     for root in (document.styles, document.content):
         for paragraph in root.iter(f"{_TEXT}p"):
@@ -84,8 +96,25 @@ def odt_paragraphs(document: Odt) -> Iterator[Element]:
 
 
 def pieces(paragraph: Element) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The texts of a paragraph, each with the styles that apply to it, nearest first."""
-    yield from _pieces(paragraph, (paragraph.get(f"{_TEXT}style-name", ""),))
+    """The texts of a paragraph, each with the styles that apply to it, nearest first.
+
+    White space of the XML counts as one blank, none at the ends of the paragraph (part 3, 6.1.2).
+    """
+    empty, blank = True, None
+    for text, styles, as_written in _pieces(paragraph, (paragraph.get(f"{_TEXT}style-name", ""),)):
+        shown = _BLANKS.sub(" ", text) if as_written else text
+        if as_written and shown.startswith(" "):
+            shown = shown[1:]
+            blank = None if empty else blank or styles
+        if not shown:
+            continue
+        if blank is not None:
+            yield " ", blank
+            blank = None
+        if as_written and shown.endswith(" "):
+            shown, blank = shown[:-1], styles
+        yield shown, styles
+        empty = False
 
 
 class OdtBackgrounds:
@@ -123,30 +152,37 @@ def _styles(document: Odt, group: str | None) -> Iterator[Element]:
                 yield style
 
 
-def _parsed(package: zipfile.ZipFile, name: str) -> Element:
+def _parse(package: zipfile.ZipFile, name: str | None) -> Element:
     from lxml import etree
 
+    if name is None:
+        return etree.Element(f"{_OFFICE}document-styles")
     return etree.fromstring(package.read(name), etree.XMLParser(resolve_entities=False, no_network=True))
 
 
-def _pieces(element: Element, styles: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _pieces(element: Element, styles: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """Text, styles, and True for text of the XML, whose white space still has to be collapsed."""
     if element.text:
-        yield element.text, styles
+        yield element.text, styles, True
     for child in element:
         if child.tag in _CHARACTERS:
-            yield _CHARACTERS[child.tag], styles
+            yield _CHARACTERS[child.tag], styles, False
         elif child.tag == f"{_TEXT}s":
-            yield " " * min(int(child.get(f"{_TEXT}c", "1")), _MOST_SPACES), styles
+            yield " " * min(int(child.get(f"{_TEXT}c", "1")), _MOST_SPACES), styles, False
         elif _is_inline(child):
             name = child.get(f"{_TEXT}style-name")
             yield from _pieces(child, (name, *styles) if name else styles)
         if child.tail:
-            yield child.tail, styles
+            yield child.tail, styles, True
 
 
 def _is_inline(element: Element) -> bool:
     """Whether an element's text is part of the line: spans, links, fields. Frames and comments are beside it."""
     tag = element.tag
+    if tag == _CONTENT_CONTROL:
+        return True
     if not isinstance(tag, str) or not tag.startswith(_TEXT) or tag in _NOT_INLINE or tag in _VOLATILE:
         return False
-    return tag not in _CLOCK or element.get(f"{_TEXT}fixed") == "true"
+    if element.get(f"{_TEXT}reference-format") in _PAGE_REFERENCES:
+        return False
+    return tag not in _OF_SAVING or element.get(f"{_TEXT}fixed") == "true"

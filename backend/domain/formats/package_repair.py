@@ -56,7 +56,7 @@ def openable(path: str) -> str | io.BytesIO:
                 head = member.read(_HEAD)
                 if _STRICT in head or name == _TYPES or name.endswith(".rels"):
                     data = head + member.read()
-                    repaired = _repaired(name, data, parts)
+                    repaired = _repair(name, data, parts)
                     if repaired != data:
                         changed[name] = repaired
         if not changed and all(name == stored for name, stored in members.items()):
@@ -69,7 +69,7 @@ def openable(path: str) -> str | io.BytesIO:
     return out
 
 
-def _repaired(name: str, data: bytes, parts: Mapping[str, str]) -> bytes:
+def _repair(name: str, data: bytes, parts: Mapping[str, str]) -> bytes:
     if _STRICT in data:
         data = _STRICT_NAME.sub(_transitional, data)
     if name == _TYPES:

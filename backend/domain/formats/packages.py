@@ -88,10 +88,10 @@ def _unsafe_member(member: zipfile.ZipInfo) -> str:
         return f"{name!r} unpacks to {member.file_size // packed} times its size"
     if member.flag_bits & _ENCRYPTED:
         return "the file is locked by a password"
-    return f"{name!r} leads out of the file" if _outside(member.filename) else ""
+    return f"{name!r} leads out of the file" if _is_outside(member.filename) else ""
 
 
-def _outside(name: str) -> bool:
+def _is_outside(name: str) -> bool:
     """Whether a member's name is absolute, has a drive, or climbs up."""
     parts = name.replace("\\", "/").split("/")
     return parts[0] == "" or ".." in parts or (len(parts[0]) == 2 and parts[0].endswith(":"))  # noqa: PLR2004 - `C:`.

@@ -26,7 +26,7 @@ class PdfRefused(Exception):  # noqa: N818 - like the domain's errors
 
 
 @contextmanager
-def opened(path: str | None) -> Iterator[Any]:
+def open_pdf(path: str | None) -> Iterator[Any]:
     """The document (pypdfium2).
 
     Raises:
@@ -54,13 +54,13 @@ def opened(path: str | None) -> Iterator[Any]:
 
 def count_pages(path: str | None) -> int:
     """Number of pages. Raises PdfRefused."""
-    with opened(path) as document:
+    with open_pdf(path) as document:
         return len(document)
 
 
 def read_text(path: str | None) -> str:
     """The text of all pages, stripped. Raises PdfRefused."""
-    with opened(path) as document:
+    with open_pdf(path) as document:
         parts, length = list[str](), 0
         for page in _pages(document, MAX_PAGES):
             text = page.get_textpage()
@@ -74,7 +74,7 @@ def read_text(path: str | None) -> str:
 
 def draw_pages(path: str | None) -> list["Image"]:
     """Pictures of the pages at 72 dpi. Raises PdfRefused."""
-    with opened(path) as document:
+    with open_pdf(path) as document:
         return [_render(page) for page in _pages(document, _DRAWN_PAGES)]
 
 
@@ -84,7 +84,7 @@ def read_pictures(path: str | None) -> list["Image"]:
     from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE  # type: ignore[import-untyped]
 
     pictures: list[Image] = []
-    with opened(path) as document:
+    with open_pdf(path) as document:
         for page in _pages(document, MAX_PAGES):
             for thing in page.get_objects(filter=(FPDF_PAGEOBJ_IMAGE,), max_depth=5):
                 if len(pictures) >= MAX_PICTURES:

@@ -5,7 +5,9 @@ import warnings
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from backend.domain.formats.deep_tiff import read_deep_tiff
 from backend.domain.formats.failures import let_through
+from backend.domain.formats.sample_range import STRIP, to_eight_bits, white_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,8 +16,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 2**20
 MAX_PIXELS = 64 * 10**6
 _GIMP = b"gimp xcf"
-_BITS_PER_SAMPLE = 258  # TIFF's number of the tag
-_STRIP = 256
+_BITS_PER_SAMPLE, _PHOTOMETRIC, _SAMPLE_FORMAT = 258, 262, 339  # TIFF's numbers of tags
 
 
 def read_picture(path: str | None, *, as_stored: bool = False) -> tuple["Image | None", str]:
@@ -37,7 +38,7 @@ def read_picture(path: str | None, *, as_stored: bool = False) -> tuple["Image |
 
 
 def decode_picture(file: IO[bytes], *, as_stored: bool = False) -> tuple["Image | None", str]:
-    """The same for bytes. The size is read from the header before anything is decoded."""
+    """Like `read_picture`, from an open file. The size is read from the header before anything is decoded."""
     from PIL import Image as Pictures
     from PIL import UnidentifiedImageError
 
@@ -47,7 +48,7 @@ def decode_picture(file: IO[bytes], *, as_stored: bool = False) -> tuple["Image 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Unusual metadata does not matter here.
-            picture: Image = Pictures.open(file)
+            picture: Image = _open(file, as_stored=as_stored)
             if picture.width * picture.height > MAX_PIXELS:
                 return None, f"the picture is too large: {picture.width}x{picture.height} pixels"
             picture.load()
@@ -67,6 +68,28 @@ def decode_picture(file: IO[bytes], *, as_stored: bool = False) -> tuple["Image 
     return picture, ""
 
 
+def _open(file: IO[bytes], *, as_stored: bool) -> "Image":
+    """The picture, not yet decoded if Pillow knows its form."""
+    from PIL import Image as Pictures
+    from PIL import UnidentifiedImageError
+
+    try:
+        picture: Image = Pictures.open(file)
+    except UnidentifiedImageError:
+        deep = None if as_stored else _deep(file)
+        if deep is None:
+            raise
+        return deep
+    return (_deep(file) if picture.mode == "F" and not as_stored else None) or picture
+
+
+def _deep(file: IO[bytes]) -> "Image | None":
+    file.seek(0)
+    picture = read_deep_tiff(file.read(MAX_BYTES), MAX_PIXELS)
+    file.seek(0)
+    return picture
+
+
 def _as_shown(picture: "Image") -> "Image":
     file_format = picture.format
     if picture.mode[0] in "IF":  # `I`, `I;16` and its kin, `F`: Pillow cuts all that is above 255.
@@ -82,32 +105,29 @@ def _eight_bits(picture: "Image") -> "Image":
     from PIL import Image as Pictures
 
     values, transparent = np.asarray(picture), picture.info.get("transparency")
+    tags = getattr(picture, "tag_v2", {})
+    if tags and picture.mode == "I" and tags.get(_SAMPLE_FORMAT, (1,))[0] == 1:
+        values = values.view(np.uint32)  # Pillow reads them with a sign.
     gray = np.empty((*values.shape, 2), dtype=np.uint8)
     most = _most(picture, values)
-    for row in range(0, len(values), _STRIP):  # So that large pictures do not fill the memory.
-        strip = np.nan_to_num(values[row : row + _STRIP].astype(np.float64), posinf=most)
-        gray[row : row + _STRIP, :, 0] = np.rint(strip.clip(0, most) * (255 / most))
-        gray[row : row + _STRIP, :, 1] = np.where(strip == transparent, 0, 255)
+    for row in range(0, len(values), STRIP):  # So that large pictures do not fill the memory.
+        strip = values[row : row + STRIP]
+        scaled = to_eight_bits(strip, most)
+        gray[row : row + STRIP, :, 0] = np.rint(255 - scaled if tags.get(_PHOTOMETRIC) == 0 else scaled)
+        gray[row : row + STRIP, :, 1] = np.where(strip == transparent, 0, 255)
     shown = Pictures.fromarray(gray) if isinstance(transparent, int) else Pictures.fromarray(gray[..., 0])
     shown.info |= {name: note for name, note in picture.info.items() if name == "exif"}
     return shown
 
 
 def _most(picture: "Image", values: "np.ndarray") -> float:
-    """The value of white. Programs use several ranges for 32 bits and floating point."""
-    import numpy as np
-
+    """The value of white."""
     if picture.mode not in {"I", "F"}:
         bits = getattr(picture, "tag_v2", {}).get(_BITS_PER_SAMPLE, (16,))[0]
         return float(2**bits - 1)
     if picture.mode == "I" and picture.format in {"PNG", "PPM"}:
         return 65535.0
-    finite = [
-        strip[np.isfinite(strip)] for strip in (values[row : row + _STRIP] for row in range(0, len(values), _STRIP))
-    ]
-    largest = max((float(strip.max()) for strip in finite if strip.size), default=0.0)
-    ranges = [255.0, 65535.0, 2.0**31 - 1]
-    return next((most for most in ([1.0, *ranges] if picture.mode == "F" else ranges) if largest <= most), largest)
+    return white_of(values, least=1.0 if picture.mode == "F" else 255.0)
 
 
 def _upright(picture: "Image") -> "Image":
@@ -123,7 +143,7 @@ def _upright(picture: "Image") -> "Image":
 
 def has_alpha(picture: "Image") -> bool:
     """Whether the picture can be transparent: by an alpha channel or a transparent colour."""
-    return "A" in picture.getbands() or "transparency" in picture.info
+    return bool({"A", "a"} & set(picture.getbands())) or "transparency" in picture.info
 
 
 def on_white(picture: "Image") -> "Image":

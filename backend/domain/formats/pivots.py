@@ -71,7 +71,7 @@ def _pivot(book: Workbook, part: str, root: Any) -> Pivot:
     name = "" if where is None else where.get("name", "")
     sheet, area = ("", "") if where is None else (where.get("sheet", ""), where.get("ref", ""))
     if name and not area:
-        sheet, area = _named(book, name, sheet)
+        sheet, area = _named_area(book, name, sheet)
     place = root.find("{*}location")
     return Pivot(
         name=root.get("name", ""),
@@ -85,7 +85,7 @@ def _pivot(book: Workbook, part: str, root: Any) -> Pivot:
         pages=_numbers(root, "pageFields/{*}pageField", "fld"),
         data=tuple(map(_data, root.iterfind("{*}dataFields/{*}dataField"))),
         flags=tuple(
-            (flag, _true(root.get(flag), default=default))
+            (flag, _is_true(root.get(flag), default=default))
             for flag, default in (
                 ("visualTotals", True),
                 ("showEmptyRow", False),
@@ -97,7 +97,7 @@ def _pivot(book: Workbook, part: str, root: Any) -> Pivot:
     )
 
 
-def _named(book: Workbook, name: str, sheet: str) -> tuple[str, str]:
+def _named_area(book: Workbook, name: str, sheet: str) -> tuple[str, str]:
     """Sheet and area of a named range or a table."""
     for item in book.root.iterfind("{*}definedNames/{*}definedName"):
         if item.get("name") == name and "!" in (item.text or ""):
@@ -125,7 +125,7 @@ def _fields(root: Any, cache: Any) -> tuple[tuple[PivotItem, ...], ...]:
 def _item(item: Any, values: list[str]) -> PivotItem:
     number = _whole(item.get("x"))
     value = values[number] if 0 <= number < len(values) else str(number)
-    return PivotItem(_true(item.get("h"), default=False), number, value)
+    return PivotItem(_is_true(item.get("h"), default=False), number, value)
 
 
 def _data(item: Any) -> DataField:
@@ -141,7 +141,7 @@ def _numbers(root: Any, path: str, name: str) -> tuple[int, ...]:
     return tuple(_whole(item.get(name)) for item in root.iterfind(f"{{*}}{path}"))
 
 
-def _true(text: str | None, *, default: bool) -> bool:
+def _is_true(text: str | None, *, default: bool) -> bool:
     return default if text is None else text not in {"0", "false", "f"}
 
 

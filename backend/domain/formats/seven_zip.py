@@ -75,7 +75,7 @@ class SevenZip:
         if folder is None:
             return b""
         start = sum(folder.sizes[: entry.position])
-        data = self._unpacked(folder)[start : start + folder.sizes[entry.position]]
+        data = self._unpack_folder(folder)[start : start + folder.sizes[entry.position]]
         _check(data, folder.crcs[entry.position])
         return data
 
@@ -92,7 +92,7 @@ class SevenZip:
             if len(folders) != 1:
                 raise Invalid("the archive's directory is damaged", code="archive_damaged")
             self.locked |= folders[0].locked
-            header = self._unpacked(folders[0])
+            header = self._unpack_folder(folders[0])
             if len(header) > MAX_HEADER:
                 raise Invalid("the archive's directory is too large", code="archive_too_large")
         return header
@@ -110,7 +110,7 @@ class SevenZip:
             self.entries = reader.files(folders)
         self.locked |= any(folder.locked for folder in folders)
 
-    def _unpacked(self, folder: Folder) -> bytes:
+    def _unpack_folder(self, folder: Folder) -> bytes:
         data = self._data[_START + folder.start : _START + folder.start + folder.packed]
         for coder in folder.coders:
             data = undone(data, coder, self._password)

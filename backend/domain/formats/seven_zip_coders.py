@@ -43,7 +43,7 @@ def undone(data: bytes, coder: Coder, password: str) -> bytes:
         raise Invalid(f"the archive unpacks to {coder.size // 2**20} MiB", code="archive_too_large")
     known: Mapping[bytes, Callable[[], bytes]] = {
         b"\x00": lambda: data,
-        AES: lambda: _decrypted(data, coder.properties, password),
+        AES: lambda: _decrypt(data, coder.properties, password),
         bytes.fromhex("030101"): lambda: _lzma1(data, coder),
         b"\x21": lambda: _lzma2(data, coder),
         bytes.fromhex("03030103"): lambda: _x86(data),
@@ -93,7 +93,7 @@ def _x86(data: bytes) -> bytes:
     return lzma.decompress(packed, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_X86}, packing])
 
 
-def _decrypted(data: bytes, properties: bytes, password: str) -> bytes:
+def _decrypt(data: bytes, properties: bytes, password: str) -> bytes:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     cycles, salt, start = _aes_properties(properties)

@@ -26,9 +26,17 @@ class DamagedWorkbook(Exception):  # noqa: N818 - says what the file is.
 
 
 class CellError(str):
-    """An error value of a formula, for example `#DIV/0!`."""
+    """An error value of a formula, for example `#DIV/0!`. The same characters typed as text are not equal to it."""
 
     __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CellError) and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
 
 
 class StoredCell(NamedTuple):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pptx.presentation import Presentation
 
 MAX_SHAPES = 50_000
+MAX_LENGTH = 2**63 - 1
+"""English Metric Units, the largest of the format."""
 T = TypeVar("T")
 
 
@@ -188,12 +190,15 @@ class Deck:
     slides: tuple[Slide, ...]
 
 
-def look_into(path: str | None, read: "Callable[[Presentation], T]") -> tuple[T | None, str]:
+def look_into(
+    path: str | None, read: "Callable[[Presentation], T]", *, as_stored: bool = False
+) -> tuple[T | None, str]:
     """The result of `read` on the parsed presentation, or the reason: missing, not a presentation, damaged.
 
     Args:
         path: path of the .pptx file.
         read: called with python-pptx's object; may raise on damaged parts.
+        as_stored: files that python-pptx rejects are damaged, as in the published evaluators.
     """
     reason = check_package(path)
     if reason:
@@ -201,9 +206,11 @@ def look_into(path: str | None, read: "Callable[[Presentation], T]") -> tuple[T 
     from pptx import Presentation
 
     try:
-        deck = Presentation(openable(str(path)))
+        deck = Presentation(str(path) if as_stored else openable(str(path)))
         if deck.slide_width is None or deck.slide_height is None:
             return None, "the presentation is damaged: its slides have no size"
+        if max(deck.slide_width, deck.slide_height) > MAX_LENGTH:
+            return None, "the presentation is damaged: its slides are too large"
         return read(deck), ""
     except Exception as error:  # noqa: BLE001 - python-pptx raises whatever a damaged file makes it stumble over.
         let_through(error, path)

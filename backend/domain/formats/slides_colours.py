@@ -57,7 +57,7 @@ def colour_in(parent: Any, theme: Theme, placeholder: Colour | None = None) -> C
     for child in parent if parent is not None else ():
         if local(child.tag).endswith("Clr"):
             base = _base(child, theme, placeholder)
-            return None if base is None else _changed(base, child)
+            return None if base is None else _apply_changes(base, child)
     return None
 
 
@@ -106,7 +106,7 @@ def _linear(text: str) -> int:
     return round(255 * gamma)
 
 
-def _changed(colour: Colour, element: Any) -> Colour | None:
+def _apply_changes(colour: Colour, element: Any) -> Colour | None:
     """Applies changes of lightness; None for changes that writers round differently (tint, shade, ...)."""
     hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in colour))
     for change in element:

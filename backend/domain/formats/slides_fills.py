@@ -107,7 +107,7 @@ def placeholders(element: Any, layout: Any, master: Any) -> list[Any]:
         return []
     kind, index = mark.get("type", "obj"), mark.get("idx", "0")
     matches = [shape for shape in layout.iterfind(f"{P}cSld/{P}spTree/{P}sp") if _mark(shape, "idx", "0") == index]
-    matches = [shape for shape in matches if _alike(_mark(shape, "type", "obj"), kind)] or matches
+    matches = [shape for shape in matches if _are_alike(_mark(shape, "type", "obj"), kind)] or matches
     master_kind = _of_master(_mark(matches[0], "type", "obj") or kind if matches else kind)
     above = [s for s in master.iterfind(f"{P}cSld/{P}spTree/{P}sp") if _mark(s, "type", "obj") == master_kind]
     return [*matches[:1], *above[:1]]
@@ -118,7 +118,7 @@ def _mark(shape: Any, name: str, default: str) -> str | None:
     return None if mark is None else str(mark.get(name, default))
 
 
-def _alike(one: str | None, other: str) -> bool:
+def _are_alike(one: str | None, other: str) -> bool:
     return one is not None and _of_master(one) == _of_master(other)
 
 

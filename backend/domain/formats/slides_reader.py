@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.domain.formats.alternate_content import resolve_alternates
 from backend.domain.formats.slides import (
+    MAX_LENGTH,
     MAX_SHAPES,
     Bullet,
     Deck,
@@ -34,9 +35,10 @@ def read_deck(path: str | None, *, as_stored: bool = False) -> tuple[Deck | None
 
     Args:
         path: of the file.
-        as_stored: as python-pptx reads it, which does not see shapes in alternatives for newer programs.
+        as_stored: as python-pptx reads it, which does not see shapes in alternatives for newer programs, and numbers
+            of slides and dates of today as they were when the file was saved.
     """
-    return look_into(path, partial(_deck_of, as_stored=as_stored))
+    return look_into(path, partial(_deck_of, as_stored=as_stored), as_stored=as_stored)
 
 
 def _deck_of(deck: "Presentation", *, as_stored: bool) -> Deck:
@@ -44,10 +46,22 @@ def _deck_of(deck: "Presentation", *, as_stored: bool) -> Deck:
     defaults = deck.part._element.find(f"{P}defaultTextStyle")  # noqa: SLF001 - no public way to the element.
     for slide in [] if as_stored else deck.slides:
         resolve_alternates(slide.shapes._spTree)  # noqa: SLF001
+        _mark_fields(slide.shapes._spTree)  # noqa: SLF001
     slides = tuple(_SlideReader(slide, defaults).read() for slide in deck.slides)
     if sum(len(slide.shapes) for slide in slides) > MAX_SHAPES:
         raise ValueError("too many shapes")
     return Deck(width=int(deck.slide_width or 0), height=int(deck.slide_height or 0), slides=slides)
+
+
+def _mark_fields(root: Any) -> None:
+    """Puts the kind of a field in place of a number or date that its program computes anew."""
+    for field in root.iter(f"{A}fld"):
+        kind = field.get("type", "")
+        mark = "#" if kind == "slidenum" else "date" if kind.startswith("datetime") else ""
+        for text in field.iterfind(f"{A}t") if mark else ():
+            text.text = (
+                f"\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}{mark}\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+            )
 
 
 class _SlideReader:
@@ -83,7 +97,7 @@ class _SlideReader:
             name=shape.name,
             type=type_,
             tag=tag,
-            box=(shape.left, shape.top, shape.width, shape.height),
+            box=(_length(shape.left), _length(shape.top), _length(shape.width), _length(shape.height)),
             paragraphs=reader.paragraphs(body) if tag == "sp" else None,
             rows=self._rows(shape) if getattr(shape, "has_table", False) else None,
             children=tuple(self._shape(child) for child in shape.shapes) if tag == "grpSp" else (),
@@ -121,6 +135,12 @@ class _SlideReader:
             relation = self.slide.part.rels.get(link.get(f"{R}id", ""))
             if relation is not None and relation.is_external and relation.target_ref.lower().startswith(_WEB):
                 yield relation.target_ref.rstrip("/")
+
+
+def _length(value: int | None) -> int | None:
+    if value is not None and abs(value) > MAX_LENGTH:
+        raise ValueError("a length is too large")
+    return value
 
 
 def _type(shape: Any) -> int | None:

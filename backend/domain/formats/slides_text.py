@@ -10,7 +10,7 @@ from backend.domain.formats.slides_fills import placeholders
 _TRUE = {"1", "true", "on"}
 NEAR = 64
 """Channels that differ by less may be the same colour, resolved or rounded by another program."""
-_NO_LOOK = {"lang", "altLang", "dirty", "err", "noProof", "smtClean", "smtId", "bmk", "extLst"}
+_NO_LOOK = {"lang", "altLang", "dirty", "err", "noProof", "smtClean", "smtId", "bmk", "kumimoji", "extLst"}
 """Attributes of a run that PowerPoint writes by itself and that do not show."""
 _PLAIN = ((0, 0, 0), (255, 255, 255))
 
@@ -69,8 +69,8 @@ class TextReader:
                 for place in (text.find(f"{A}rPr/{A}solidFill"), paragraph.find(f"{A}pPr/{A}defRPr/{A}solidFill")):
                     if place is not None:
                         return colour_in(place, self.theme)
-                return self._inherited(0, "text")
-        return self._inherited(0, "text")
+                return self._inherited_colour(0, "text")
+        return self._inherited_colour(0, "text")
 
     def _paragraph(self, element: Any) -> SlideParagraph:
         properties = element.find(f"{A}pPr")
@@ -88,7 +88,7 @@ class TextReader:
         properties = element.find(f"{A}rPr")
         text = element.findtext(f"{A}t") or ""
         if properties is None:
-            colour = self._inherited(level, "text")
+            colour = self._inherited_colour(level, "text")
             return TextRun(text, None, None, None, None, None, "noStrike", False, None, False, colour, False)
         font, solid = properties.find(f"{A}latin"), properties.find(f"{A}solidFill")
         written = solid.find(f"{A}srgbClr") if solid is not None else None
@@ -107,12 +107,12 @@ class TextReader:
             says_strike="strike" in properties.attrib,
             rgb=None if written is None else written.get("val", "").upper(),
             own_colour=own,
-            colour=colour_in(solid, self.theme) if own else self._inherited(level, "text"),
+            colour=colour_in(solid, self.theme) if own else self._inherited_colour(level, "text"),
             linked=properties.find(f"{A}hlinkClick") is not None,
             look=_look(properties),
         )
 
-    def _inherited(self, level: int, what: str) -> Colour | None:
+    def _inherited_colour(self, level: int, what: str) -> Colour | None:
         if (level, what) not in self._known:
             self._known[level, what] = self._look_up(level, what)
         return self._known[level, what]
@@ -132,7 +132,12 @@ class TextReader:
         colour = colour_in(written, self.theme)
         if colour is None:
             return None
-        usual = (*_PLAIN, self._inherited(level, "bullet"), self._inherited(level, "text"), *(r.colour for r in runs))
+        usual = (
+            *_PLAIN,
+            self._inherited_colour(level, "bullet"),
+            self._inherited_colour(level, "text"),
+            *(r.colour for r in runs),
+        )
         return colour if all(far(colour, other) for other in usual if other is not None) else None
 
 
@@ -149,7 +154,11 @@ def _look(properties: Any) -> str:
     from lxml import etree
 
     notes = [f"{name}={value}" for name, value in sorted(properties.items()) if name not in _NO_LOOK]
-    notes += [etree.tostring(child, method="c14n").decode() for child in properties if local(child.tag) not in _NO_LOOK]
+    notes += [
+        etree.tostring(child, method="c14n", exclusive=True).decode()
+        for child in properties
+        if local(child.tag) not in _NO_LOOK
+    ]
     return " ".join(notes)
 
 

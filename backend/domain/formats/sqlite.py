@@ -40,7 +40,7 @@ def first_row(path: str | None, sql: str) -> tuple[tuple[Any, ...] | None, str]:
         if file.read(len(MAGIC)) != MAGIC:
             return None, "the file is not a SQLite database"
     try:
-        with _opened(path) as connection:
+        with _open_database(path) as connection:
             row = connection.execute(sql).fetchone()
     except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeDecodeError) as error:
         if _is_wrong(sql, str(error)):
@@ -50,15 +50,23 @@ def first_row(path: str | None, sql: str) -> tuple[tuple[Any, ...] | None, str]:
 
 
 def _is_wrong(sql: str, message: str) -> bool:
-    """Whether the statement is to blame for an error, not a view or an index of the database."""
-    if "malformed database schema" in message:
-        return False
+    """Whether the statement is to blame for an error, not a view or an index of the database.
+
+    Words of the database can be in the message, so that the statement is parsed again without it.
+    """
     function = _NO_FUNCTION.search(message)
-    return function[1].lower() in sql.lower() if function else any(words in message for words in _WRONG_SQL)
+    if function is not None:
+        return re.search(rf"(?<!\w){re.escape(function[1])}\s*\(", sql, re.IGNORECASE) is not None
+    with contextlib.closing(sqlite3.connect(":memory:")) as empty:
+        try:
+            empty.execute(f"EXPLAIN {sql}")
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            return any(words in str(error) for words in _WRONG_SQL)
+    return False
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[sqlite3.Connection]:
+def _open_database(path: str) -> Iterator[sqlite3.Connection]:
     address = f"file:{quote(str(Path(path).absolute()))}?mode=ro&immutable=1"
     connection = sqlite3.connect(address, uri=True)
     try:

@@ -24,6 +24,12 @@ _JOIN = re.compile(
 )
 """What belongs to a number on both its sides, in spite of blanks."""
 _BLANK_BETWEEN_GROUPS = re.compile(r"(?<![\d.,'])([1-9]\d{0,2})((?: \d{3})+)(?![\d.,'])")
+_MINUS_APART = re.compile("(?<![\\d)\\]])(\\s|^)\N{MINUS SIGN}\\s+(?=[\\d.])")
+"""A minus before a number, not between two."""
+_FRACTION_BARS = str.maketrans("\N{FRACTION SLASH}\N{DIVISION SLASH}", "//") | dict.fromkeys(
+    (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF, 0x00AD)
+)
+"""Fraction bars as slashes; marks of direction and the like, which do not show, are dropped."""
 _SPACE_BETWEEN_GROUPS = re.compile("(?<=\\d)[\u00a0\u202f\u2009\u2019'](?=\\d{3}(?!\\d))")
 _APART = re.compile(r"[,:;](?!\d)|(?<!\d)[,:;]|[=()\[\]{}<>|\"“”„«»!?]|(?<=\d)[/-](?=[^\W\d])|\.{2,}|…")
 _PLAIN = (
@@ -41,16 +47,23 @@ _NUMBER = re.compile(
 
 
 def numbers_in(text: str) -> Iterator[float | None]:
-    """The numbers of a text in their order; None for digits that are not a number or an ambiguous one."""
-    text = _SPACE_BETWEEN_GROUPS.sub("'", text[:MAX_TEXT])
-    text = _JOIN.sub(_joined, text)
+    """The numbers of a text in their order; None for digits that are not a number or an ambiguous one.
+
+    The rest of a text that is longer than MAX_TEXT is one of these.
+    """
+    longer = len(text) > MAX_TEXT
+    text = _SPACE_BETWEEN_GROUPS.sub("'", text[:MAX_TEXT].translate(_FRACTION_BARS))
+    text = _MINUS_APART.sub("\\1-", text)
+    text = _JOIN.sub(_join_digits, text)
     text = _BLANK_BETWEEN_GROUPS.sub(lambda match: match[0].replace(" ", "_"), text)
     for word in _APART.sub(" ", text).split():
         if any(letter.isnumeric() for letter in word):
             yield _number(word)
+    if longer:
+        yield None
 
 
-def _joined(match: re.Match[str]) -> str:
+def _join_digits(match: re.Match[str]) -> str:
     return match[1] or match[2] or ("+" if match.string[match.end()].isdigit() else "")
 
 

@@ -10,7 +10,7 @@ _BACK = "{backspace}"
 _KEY = re.compile(r"\{[^{}\s]{1,60}\}")
 
 
-def joined(typed: Sequence[Mapping[str, Any]], clicks: Collection[int]) -> tuple[list[str], list[str]]:
+def join_typing(typed: Sequence[Mapping[str, Any]], clicks: Collection[int]) -> tuple[list[str], list[str]]:
     """Texts typed without interruption, and keys that produce no text, in order.
 
     A click or a key that moves the text cursor ends a text; Return, Tab and Backspace do not.
@@ -38,7 +38,7 @@ def joined(typed: Sequence[Mapping[str, Any]], clicks: Collection[int]) -> tuple
     return [text for text in texts if text], keys
 
 
-def expanded(text: str) -> str:
+def expand_keys(text: str) -> str:
     """An expected text with key names replaced by their characters; a single key is unchanged: `{enter}`."""
     if _KEY.fullmatch(text):
         return text.lower()

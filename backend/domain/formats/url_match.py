@@ -1,28 +1,49 @@
 """Compares addresses of web pages: our way, and that of both suites."""
 
 import re
+from contextlib import suppress
 from functools import cache
 from typing import Any
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*://")
 _PORTS = {"http": 80, "https": 443}
 LONGEST = 100_000
+_ESCAPE = re.compile("%([0-9a-fA-F]{2})")
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def normal(url: str) -> str:
     """The normalised address, which is equal for two addresses of the same page.
 
-    The default scheme is http. Scheme and host are in lower case; `www.`, a leading dot (as in cookies), user info,
-    default ports and a lone `/` are dropped. The public suffix counts: amazon.de is not amazon.com.
+    The default scheme is http. Scheme and host are in lower case; `www.`, a leading dot (as in cookies), the dot of the
+    root, user info, default ports and a lone `/` are dropped. The public suffix counts: amazon.de is not amazon.com.
+    Hosts in Punycode are decoded, and what is percent-encoded is so in one form (RFC 3986, 6.2.2).
     """
     parts = _parts(url)
-    host = (parts.hostname or "").lstrip(".").removeprefix("www.")
+    host = ".".join(map(_label, (parts.hostname or "").strip(".").removeprefix("www.").split(".")))
     port = _port(parts)
     if port is not None and port != _PORTS.get(parts.scheme):
         host = parts.netloc.lower() if port < 0 else f"{host}:{port}"
     path = "" if parts.path == "/" else parts.path
-    return urlunsplit((parts.scheme, host, path, parts.query, parts.fragment))
+    return urlunsplit((parts.scheme, host, _encode(path), _encode(parts.query), _encode(parts.fragment)))
+
+
+def _label(label: str) -> str:
+    """A part of a host's name, in letters that people read."""
+    with suppress(UnicodeError, OverflowError):
+        return label.removeprefix("xn--").encode("ascii").decode("punycode") if label.startswith("xn--") else label
+    return label
+
+
+def _encode(text: str) -> str:
+    """What needs it percent-encoded, with capitals."""
+    return quote(_ESCAPE.sub(_decode_unreserved, text), safe=_PRINTABLE, errors="surrogatepass")
+
+
+def _decode_unreserved(match: re.Match[str]) -> str:
+    letter = chr(int(match[1], 16))
+    return letter if letter.isascii() and (letter.isalnum() or letter in "-._~") else match[0].upper()
 
 
 def same(one: str, other: str) -> bool:

@@ -75,7 +75,7 @@ def _remove(element: Element) -> None:
 
 def _join_paragraphs(root: Element) -> None:
     """Merges paragraphs whose mark is deleted into the next ones, from the last to the first."""
-    for paragraph in reversed(list(_unmarked(root))):
+    for paragraph in reversed(list(_visible_elements(root))):
         content = [inner for inner in paragraph if inner.tag != w("pPr")]
         following = next(paragraph.itersiblings(w("p"), w("tbl")), None)
         if following is not None and following.tag == w("p"):
@@ -85,7 +85,7 @@ def _join_paragraphs(root: Element) -> None:
             _remove(paragraph)
 
 
-def _unmarked(root: Element) -> Iterator[Element]:
+def _visible_elements(root: Element) -> Iterator[Element]:
     for mark in root.iter(w("del"), w("moveFrom")):
         path = [mark, *mark.iterancestors()][1:4]
         if [element.tag for element in path] == [w("rPr"), w("pPr"), w("p")]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.domain.formats._sheet_reader import SheetReader
 from backend.domain.formats.failures import let_through
-from backend.domain.formats.packages import check_package
+from backend.domain.formats.packages import DAMAGE, check_package
 from backend.domain.formats.sheet import DamagedWorkbook, Sheet, SheetRef, unescaped
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Workbook:
         try:
             with zipfile.ZipFile(self.path) as package:
                 return package.read(known)
-        except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
+        except DAMAGE as error:
             let_through(error)
             raise DamagedWorkbook(self.path, f"{name} cannot be unpacked: {type(error).__name__}") from error
 
@@ -106,8 +106,8 @@ class Workbook:
     def active(self) -> str:
         """Name of the sheet that was active when the file was saved."""
         view = self.root.find("{*}bookViews/{*}workbookView")
-        number = int(view.get("activeTab", "0")) if view is not None and view.get("activeTab", "0").isdigit() else 0
-        return self.places[number].name if number < len(self.places) else ""
+        number = "0" if view is None else view.get("activeTab", "0")
+        return next((place.name for index, place in enumerate(self.places) if str(index) == number), "")
 
     @cached_property
     def strings(self) -> list[str]:

@@ -76,7 +76,7 @@ def judge(
     steps, config, key = question.steps, question.judge, question.sha256
     shown = picture_positions(steps, question.most)
     if not shown:
-        raise EvaluatorFailed("there is no picture of the attempt that a judge could be shown", code="picture_missing")
+        raise EvaluatorFailed("the attempt has no picture for a judge", code="picture_missing")
     voter = _Voter(question, shown, client, store, fetch)
     return Judgement(
         judge=config,

@@ -156,7 +156,7 @@ def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[StepFac
         feasible: whether the task is feasible.
         steps: the steps in order, with or without the end state.
     """
-    suggestions = [*_grounding(steps), *_repeated(steps), *_invalid(steps)]
+    suggestions = [*_grounding(steps), *_repetitions(steps), *_invalid(steps)]
     if ended_by == EndedBy.DONE:
         suggestions.append(Suggestion("hallucinated", steps[-1].index if steps else None, "it said that it was done"))
     if ended_by == EndedBy.INFEASIBLE and feasible:
@@ -173,7 +173,7 @@ def _grounding(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
         yield Suggestion("grounding", failed[0], f"the grounder found no usable place at step {listed}")
 
 
-def _repeated(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
+def _repetitions(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
     again = [
         now.index
         for before, now in pairwise(steps)
@@ -206,7 +206,7 @@ def _invalid(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
         yield Suggestion("invalid", wrong[0].index, words)
 
 
-def sampled(ids: Iterable[T], number: int, seed: int) -> list[T]:
+def draw_sample(ids: Iterable[T], number: int, seed: int) -> list[T]:
     """A seeded sample, in the order of drawing. An additional id changes at most one member."""
 
     def place(key: T) -> bytes:
@@ -237,6 +237,6 @@ def shares(labelled: Sequence[Collection[str]]) -> list[LabelShare]:
     return [LabelShare(key, count, n, count / n if n else None, wilson(count, n)) for key, count in counts]
 
 
-def joined(reviews: Sequence[Collection[str]]) -> frozenset[str]:
+def majority_labels(reviews: Sequence[Collection[str]]) -> frozenset[str]:
     """Labels of an episode by several people: those that at least half of them set."""
     return frozenset(key for key in KEYS if reviews and 2 * sum(key in labels for labels in reviews) >= len(reviews))

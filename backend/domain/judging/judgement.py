@@ -11,6 +11,7 @@ from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.score import MetricValue
 from backend.domain.model.task import Frozen
 from backend.domain.model.trajectory import Usage
+from backend.domain.model.validation_words import problem_words
 
 
 class JudgeReply(Frozen):
@@ -76,7 +77,7 @@ class Judgement(Frozen):
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
             raise EvaluatorFailed(
-                f"the judge's evidence is damaged: {place}: {first['msg']}", code="evidence_damaged"
+                f"the judge's evidence is damaged: {place}: {problem_words(first)}", code="evidence_damaged"
             ) from error
 
     @property
@@ -92,7 +93,7 @@ class Judgement(Frozen):
             EvaluatorFailed: the criteria differ, votes are missing, or a vote does not match the criteria.
         """
         if tuple(criteria) != self.criteria:
-            raise EvaluatorFailed("the judge had other criteria than the task", code="judge_evidence_mismatch")
+            raise EvaluatorFailed("the judge's criteria differ from the task's", code="judge_evidence_mismatch")
         votes = self._read()
         return tuple(_majority(criterion.name, [vote[criterion.name] for vote in votes]) for criterion in criteria)
 

@@ -10,7 +10,7 @@ from backend.domain.judging.reply import TOOL, verdict_tool
 from backend.domain.model.task import digest
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.model import Message, MessagePart
-from backend.domain.screen.pictures import decoded, encoded
+from backend.domain.screen.pictures import decode, encode
 
 SYSTEM = f"""You judge what somebody did on a computer. You get the task, a list of criteria, and the steps in their
 order: what was done at each, and pictures of the screen between them. Some pictures may have been left out of long
@@ -100,7 +100,7 @@ def shown_picture(picture: StoredPicture, fetch: Callable[[str], bytes], side: i
         from PIL import Image
 
         size = max(1, round(picture.width * factor)), max(1, round(picture.height * factor))
-        return encoded(decoded(frame).resize(size, Image.Resampling.LANCZOS))
+        return encode(decode(frame).resize(size, Image.Resampling.LANCZOS))
     except DeskarenaError as error:
         raise EvaluatorFailed(
             f"a picture of the attempt cannot be shown to the judge: {error.message}", code="picture_unreadable"

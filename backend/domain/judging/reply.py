@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 
 from backend.domain.judging.criteria import Criterion
 from backend.domain.model.task import Frozen
+from backend.domain.model.validation_words import problem_words
 from backend.domain.ports.model import ModelReply, Tool
 
 TOOL = "give_verdicts"
@@ -101,7 +102,7 @@ def read_reply(text: str, criteria: Sequence[Criterion], last: int | None) -> tu
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the answer"
-        raise BrokenReply(f"{place}: {first['msg']}", code="invalid_field") from None
+        raise BrokenReply(f"{place}: {problem_words(first)}", code="invalid_field") from None
     verdicts = {verdict.name: verdict for verdict in answer.verdicts}
     names = [criterion.name for criterion in criteria]
     _check_names([verdict.name for verdict in answer.verdicts], names)

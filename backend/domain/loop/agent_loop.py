@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, GuestRefused, MachineLost, Unavailable
 from backend.domain.loop.action_execution import ActionExecution, settle
-from backend.domain.model.code_results import code_report, to_record
+from backend.domain.model.code_results import code_report, code_timed_out, to_record
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, RunConfig, Settle
 from backend.domain.model.task import Task
@@ -32,7 +32,7 @@ class AgentTimeout(Exception):  # noqa: N818 - told to the loop only, which turn
     """The agent did not answer within its time limit. Distinct from TimeoutError, which agents may raise."""
 
 
-def at_once(call: Callable[[], Any], _seconds: float) -> Any:
+def call_directly(call: Callable[[], Any], _seconds: float) -> Any:
     """Calls the agent in this thread without a time limit, for agents that always answer."""
     return call()
 
@@ -103,7 +103,7 @@ class LoopDependencies:
     space: ObservationSpace
     recorder: Recorder
     clock: Clock
-    thinking: Thinking = at_once
+    thinking: Thinking = call_directly
     delay_seconds: Callable[[], float] = float
     control: TakeoverControl | None = None
     watch: CheckpointWatch | None = None
@@ -255,7 +255,8 @@ class _Loop:
             raise _Stop(decision.stop, checks or "the agent ended the episode")
         wrong = decision.invalid or work.invalid
         if wrong:
-            self._invalid += 1
+            # Code that takes too long is a valid answer, which may be what the task needs to wait for.
+            self._invalid += 0 if code_timed_out(work.results) else 1
         elif work.carried_out:
             self._invalid = 0
         self._note = f"Your last answer could not be carried out: {wrong}" if wrong else code_report(work.results)

@@ -1,7 +1,7 @@
 """Which command an application needs on a desktop, by system, and whose licence it takes.
 
 The only such table: importers of every benchmark derive a task's `requires` and `licences` from it, images' builders
-list the same commands, and workers' programs are compared through `provided`.
+list the same commands, and workers' programs are compared through `provided_names`.
 """
 
 import re
@@ -129,6 +129,10 @@ _STAND_INS: Mapping[str, tuple[str, ...]] = {
 """Commands of which any will do, under the name that tasks require: distributions name them differently."""
 
 
+_PARTS_OF_WINDOWS = frozenset({"cmd", "control", "explorer", "powershell"})
+"""Commands that every Windows has: a step that calls them is none of a program that may be missing."""
+
+
 def _key(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
@@ -139,6 +143,12 @@ def _by_name(table: Mapping[str, str]) -> dict[str, str]:
 
 _NOTHING = frozenset(map(_key, _SYSTEM.split(", ")))
 _COMMANDS = {LINUX: _by_name(_LINUX), WINDOWS: _by_name(_WINDOWS)}
+_RUN = {
+    LINUX: {name: name for name in _LINUX}
+    | {name: command for command, names in _STAND_INS.items() for name in names}
+    | {"libreoffice": "soffice"},
+    WINDOWS: {name.lower(): name for name in _WINDOWS if name not in _PARTS_OF_WINDOWS},
+}
 _LICENCE_OF = {command: licence for licence, commands in _LICENCES.items() for command in commands.split(", ")}
 
 
@@ -157,15 +167,18 @@ class ApplicationNeeds:
     unknown: tuple[str, ...] = ()
 
 
-def needs_of(apps: Iterable[str], system: str) -> ApplicationNeeds:
-    """What applications need.
+def needs_of(apps: Iterable[str], system: str, run: Iterable[str] = ()) -> ApplicationNeeds:
+    """What applications need, and programs that are run.
 
     Args:
         apps: names in any spelling.
         system: `linux` or `windows`.
+        run: first words of command lines (`/usr/bin/nautilus`); those of which the table has no program need nothing.
     """
     names = list(dict.fromkeys(apps))
-    known = [command for name in names if (command := command_of(name, system))]
+    programs = [re.split(r"[\\/]", word)[-1].lower().removesuffix(".exe") for word in run]
+    commands = [*(command_of(name, system) for name in names), *(_RUN[system].get(name) for name in programs)]
+    known = [command for command in commands if command]
     return ApplicationNeeds(
         tuple(dict.fromkeys(known)),
         {licence: 1 for command in known if (licence := _LICENCE_OF.get(command))},
@@ -196,7 +209,7 @@ def with_version(command: str, version: str) -> str:
     return f"{command} {version}"
 
 
-def provided(programs: Iterable[str]) -> frozenset[str]:
+def provided_names(programs: Iterable[str]) -> frozenset[str]:
     """What desktops with these programs provide: the programs, and names that several programs may stand for."""
     names = frozenset(programs)
     return names | {name for name, commands in _STAND_INS.items() if not names.isdisjoint(commands)}
@@ -204,5 +217,5 @@ def provided(programs: Iterable[str]) -> frozenset[str]:
 
 def missing(requires: Iterable[str], programs: Collection[str]) -> list[str]:
     """Requirements that desktops with these programs do not meet, in the given order."""
-    there = provided(programs)
+    there = provided_names(programs)
     return [name for name in requires if name not in there]

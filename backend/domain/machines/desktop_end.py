@@ -1,4 +1,4 @@
-"""Whose doing it is that a desktop ended or stopped answering: the agent's, the machine's, or unexplained.
+"""Who is to blame for a desktop that ended or stopped answering: the agent, the machine, or unknown.
 
 Without this rule an agent could turn a 0 into a lost episode, and get another attempt, by breaking its own desktop.
 """
@@ -70,7 +70,7 @@ OF_THE_HOST = frozenset({EndCause.SUPERVISOR_ENDED, EndCause.HOST_MEMORY, EndCau
 
 
 class Blame(StrEnum):
-    """Whose failure a loss is."""
+    """Who is responsible for a loss."""
 
     AGENT = "agent"
     MACHINE = "machine"
@@ -91,7 +91,7 @@ class DesktopEnd(Frozen):
 
     @field_validator("text")
     @classmethod
-    def _bounded(cls, text: str) -> str:
+    def _limit(cls, text: str) -> str:
         plain = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * MAX_TEXT]).split())
         return plain if len(plain) <= MAX_TEXT else f"{plain[: MAX_TEXT - 1]}…"
 
@@ -102,7 +102,7 @@ def cause_of(value: object) -> EndCause:
 
 
 def blame(end: DesktopEnd, *, acted: bool) -> Blame:
-    """Whose doing it is.
+    """Who is responsible for the end of a desktop.
 
     Args:
         end: the evidence.

@@ -238,7 +238,7 @@ def _processes(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
     programs = probe.health.processes
     if programs:
         more = f" and {len(programs) - _NAMED} more" if len(programs) > _NAMED else ""
-        yield f"programs of an earlier task run: {_names(each.name for each in programs[:_NAMED])}{more}"
+        yield f"programs of an earlier task run: {_names(program.name for program in programs[:_NAMED])}{more}"
 
 
 def _names(names: Iterable[str]) -> str:

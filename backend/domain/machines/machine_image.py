@@ -19,6 +19,7 @@ from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, m
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
+from backend.domain.model.validation_words import problem_words
 
 FILE = "image.json"
 DEFAULT = "default"
@@ -182,7 +183,7 @@ def read_image(folder: Path) -> MachineImage:
     try:
         if file.stat().st_size > _MOST_BYTES:
             raise Invalid(f"larger than {_MOST_BYTES} bytes", code="invalid_image", path=str(file), hint=_HINT)
-        image = _parsed(file.read_bytes(), file)
+        image = _parse(file.read_bytes(), file)
     except FileNotFoundError:
         raise NotFound(
             f"{folder} holds no whole image: {FILE} is missing", code="image_not_found", hint=_HINT
@@ -201,15 +202,13 @@ def read_image(folder: Path) -> MachineImage:
     return image
 
 
-def _parsed(data: bytes, file: Path) -> MachineImage:
+def _parse(data: bytes, file: Path) -> MachineImage:
     try:
         return MachineImage.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join([str(file), *map(str, first["loc"])])
-        raise Invalid(
-            str(first["msg"]).removeprefix("Value error, "), code="invalid_image", path=where, hint=_HINT
-        ) from error
+        raise Invalid(problem_words(first), code="invalid_image", path=where, hint=_HINT) from error
 
 
 def _check_size(path: Path, expected: ImageFile) -> None:
@@ -230,10 +229,10 @@ def verify(folder: Path) -> MachineImage:
         NotFound, Invalid: as `read_image`, and for a file with different content.
     """
     image = read_image(folder)
-    for each in image.files():
-        if file_sha256(folder / each.file) != each.sha256:
+    for file in image.files():
+        if file_sha256(folder / file.file) != file.sha256:
             raise Invalid(
-                f"its content is not what {FILE} says", code="image_damaged", path=str(folder / each.file), hint=_HINT
+                f"its content differs from {FILE}", code="image_damaged", path=str(folder / file.file), hint=_HINT
             )
     return image
 
@@ -244,7 +243,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def described(path: Path) -> dict[str, Any]:
+def describe_file(path: Path) -> dict[str, Any]:
     """`file`, `sha256` and `size` of a file, for a builder that writes `image.json`. Raises OSError."""
     return {"file": path.name, "sha256": file_sha256(path), "size": path.stat().st_size}
 
@@ -302,19 +301,21 @@ def find_image(images: Path, name: str, *, default: str = "") -> tuple[Path, Mac
     if not image_name:
         if len(known) != 1:
             raise NotFound(
-                f"no image is named, and there are {len(known)}{_listed(known)}", code="image_not_found", hint=_HINT
+                f"no image is named, and there are {len(known)}{_in_brackets(known)}",
+                code="image_not_found",
+                hint=_HINT,
             )
         image_name = known[0]
     if image_name not in known:
         raise NotFound(
-            f"there is no image {image_name!r}; there are {len(known)}{_listed(known)}",
+            f"there is no image {image_name!r}; there are {len(known)}{_in_brackets(known)}",
             code="image_not_found",
             hint=_HINT,
         )
     return images / image_name, read_image(images / image_name)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _in_brackets(names: tuple[str, ...]) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 

@@ -113,9 +113,9 @@ def largest(needs: Iterable[DesktopNeeds]) -> DesktopNeeds:
     """The maximum of all needs; the smallest possible for an empty list."""
     all_needs = list(needs) or [DesktopNeeds()]
     return DesktopNeeds(
-        memory=max(each.memory for each in all_needs),
-        cores=max(each.cores for each in all_needs),
-        disk=max(each.disk for each in all_needs),
+        memory=max(need.memory for need in all_needs),
+        cores=max(need.cores for need in all_needs),
+        disk=max(need.disk for need in all_needs),
     )
 
 

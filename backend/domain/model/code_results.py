@@ -6,8 +6,11 @@ from typing import Any
 LINES = 8
 LONGEST = 1_500
 """Most lines and characters of an output that an agent is shown: its end says what went wrong."""
+LONGEST_LINE = 300
 UNTYPED = "deskarena:"
 """What the desktop's keyboard begins a report on standard error with."""
+TIMEOUT = "timeout"
+"""Kind of the guest's refusal where code did not end in time."""
 MOST_OUTPUT = 100_000
 """Characters of each stream of an agent's code that it gets and the step records."""
 CONTENT = "data"
@@ -25,8 +28,28 @@ def code_failed(results: Sequence[Mapping[str, Any]]) -> bool:
 
 def _failed(result: Mapping[str, Any]) -> bool:
     if "returncode" not in result:
-        return result.get("kind") == "timeout"
+        return result.get("kind") == TIMEOUT
     return result["returncode"] != 0 or any(line.startswith(UNTYPED) for line in _error(result).splitlines())
+
+
+def code_failure(results: Sequence[Mapping[str, Any]]) -> str:
+    """The last line of the first failed code's error, at most `LONGEST_LINE` characters; empty if none failed."""
+    for result in results:
+        if _failed(result):
+            lines = [line for line in map(str.strip, _error(result).splitlines()) if line]
+            return (lines[-1] if lines else f"exit code {result.get('returncode')}")[:LONGEST_LINE]
+    return ""
+
+
+def refusal(results: Sequence[Mapping[str, Any]]) -> str:
+    """Why an action was not carried out: no such key, a point off the screen; empty if each was, or its code failed."""
+    reasons = (_error(result) for result in results if "returncode" not in result and not _failed(result))
+    return next(filter(None, reasons), "")[:LONGEST_LINE]
+
+
+def code_timed_out(results: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether code of a step was ended because it took too long."""
+    return any(result.get("kind") == TIMEOUT for result in results)
 
 
 def code_report(results: Sequence[Mapping[str, Any]]) -> str:
@@ -36,7 +59,7 @@ def code_report(results: Sequence[Mapping[str, Any]]) -> str:
 
 def _report(result: Mapping[str, Any]) -> str:
     if "returncode" not in result:
-        return ""
+        return f"Your code failed: {_error(result)}" if result.get("kind") == TIMEOUT else ""
     end = "\n".join(_error(result).strip().splitlines()[-LINES:])[-LONGEST:]
     if result["returncode"] != 0:
         return f"Your code failed:\n{end}" if end else f"Your code failed with exit code {result['returncode']}."

@@ -188,7 +188,7 @@ def next_try(losses: Sequence[Loss]) -> float | None:
     stored evidence (`repeat_pause`). Without evidence the episode stays lost until a person retries it.
     """
     last = losses[-1]
-    failure, times = last.failure, sum(each.counted_as == last.counted_as for each in losses)
+    failure, times = last.failure, sum(loss.counted_as == last.counted_as for loss in losses)
     if failure is FailureClass.EVALUATOR or times > last.retries:
         return None
     if failure is FailureClass.MODEL_API:

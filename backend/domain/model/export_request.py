@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Difficulty, Frozen
 from backend.domain.model.trajectory_export import AgentKind, AttemptResult
+from backend.domain.model.validation_words import problem_words
 
 _FLOOR = re.compile(r"\s*([A-Za-z][\w:.-]{0,99})\s*>?=\s*([0-9.eE+-]{1,20})\s*")
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -91,7 +92,7 @@ def read_filters(values: Mapping[str, Any]) -> Filters:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise Invalid(str(first["msg"]).removeprefix("Value error, "), code="invalid_request", path=where) from error
+        raise Invalid(problem_words(first), code="invalid_request", path=where) from error
 
 
 def check_form(name: str, file_format: str, columns: Any) -> None:

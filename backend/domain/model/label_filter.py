@@ -42,8 +42,8 @@ def label_filter(conditions: Iterable[str]) -> dict[str, list[str]]:
 def cut_labels(labels: Iterable[TaskLabelValues]) -> list[str]:
     """Names of labels with few enough values to cut results by; sorted."""
     values: dict[str, set[str]] = {}
-    for each in labels:
-        for name, texts in each.items():
+    for label in labels:
+        for name, texts in label.items():
             values.setdefault(name, set()).update(texts)
     return sorted(name for name, texts in values.items() if len(texts) <= MOST_VALUES and name != TWIN)
 
@@ -57,7 +57,7 @@ _EASY_FIRST = {name: place for place, name in enumerate(DIFFICULTIES)}
 _CAPABILITIES = {name: place for place, name in enumerate(CAPABILITIES)}
 
 
-def ordered(values: Iterable[str]) -> list[str]:
+def order_values(values: Iterable[str]) -> list[str]:
     """Values of a label in the order of tables: difficulties by difficulty, capabilities as in the paper, numbers."""
     return sorted(values, key=_place)
 

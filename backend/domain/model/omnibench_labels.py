@@ -35,7 +35,7 @@ def composed_for(extra: Mapping[str, Any]) -> str | None:
     return letters if isinstance(letters, str) and letters in CAPABILITIES else None
 
 
-def tested(extra: Mapping[str, Any]) -> tuple[str, ...]:
+def tested_capabilities(extra: Mapping[str, Any]) -> tuple[str, ...]:
     """Letters of the capabilities whose sets a task is in.
 
     Its set is that of the capability that it was composed for; what else it qualifies for is only a label. A task of

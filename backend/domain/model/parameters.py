@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Frozen
+from backend.domain.model.validation_words import problem_words
 
 ASSET = "asset:"
 
@@ -21,7 +22,9 @@ class Parameters(Frozen):
             return cls.model_validate(dict(parameters))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise Invalid(first["msg"], code="invalid_parameter", path=".".join(map(str, first["loc"]))) from error
+            raise Invalid(
+                problem_words(first), code="invalid_parameter", path=".".join(map(str, first["loc"]))
+            ) from error
 
 
 def asset_name(url: str, path: str) -> str:

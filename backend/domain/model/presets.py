@@ -49,7 +49,7 @@ PRESETS: Mapping[str, Preset] = {
         params={"history": 3, "temperature": 1.0, "top_p": 0.9, "max_tokens": 1500, "tree_tokens": 10_000},
     ),
     "waa": Preset(
-        about="Windows Agent Arena: 1440x900, the screen before and earlier actions, temperature 1.0.",
+        about="Windows Agent Arena: 1440x900, the previous screenshot and earlier actions, temperature 1.0.",
         config={"screen": {"width": 1440, "height": 900}, "wait": _WAIT},
         params={"temperature": 1.0, "use_last_screen": True, "n_prev": 15},
     ),
@@ -59,7 +59,7 @@ PRESETS: Mapping[str, Preset] = {
         judge={"temperature": 0.3},
     ),
     "omnibench": Preset(
-        about="OmniBench: pictures of 1024x1024 with the step before beside, at most 200 steps.",
+        about="OmniBench: 1024x1024 pictures with the previous step's beside them, at most 200 steps.",
         config={"budget": {"max_steps": 200}, "wait": _WAIT},
         agents=("omni", "prompt", "computer_use"),
         image={"fit": [1024, 1024], "beside_previous": True},
@@ -79,7 +79,7 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def filled(fields: Mapping[str, Any], known_params: frozenset[str]) -> dict[str, Any]:
+def with_preset(fields: Mapping[str, Any], known_params: frozenset[str]) -> dict[str, Any]:
     """A request with its preset's settings filled in.
 
     Args:

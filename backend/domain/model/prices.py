@@ -60,14 +60,14 @@ class Tokens(NamedTuple):
     hour: int = 0
 
 
-def _listed() -> Iterator[Price]:
+def _read_prices() -> Iterator[Price]:
     text = resources.files(__package__).joinpath("prices.csv").read_text("utf-8")
     for row in csv.DictReader(text.splitlines()):
         facts = {name: value for name, value in row.items() if value and name != "models"}
         yield from (Price.model_validate({**facts, "model": model}) for model in row["models"].split())
 
 
-PRICES: tuple[Price, ...] = tuple(_listed())
+PRICES: tuple[Price, ...] = tuple(_read_prices())
 
 
 def price_of(model: str, day: date, sent: int, own: Sequence[Price] = ()) -> Price | None:

@@ -33,6 +33,8 @@ class ReasonCode(StrEnum):
     CONCURRENCY_LIMIT = "concurrency_limit"
     MODEL_RATE_LIMIT = "model_rate_limit"
     QUOTA_REACHED = "quota_reached"
+    BUDGET_REACHED = "budget_reached"
+    DISK_QUOTA_REACHED = "disk_quota_reached"
     DESKTOPS_RESERVED = "desktops_reserved"
 
     HIGHER_PRIORITY_RUNS = "higher_priority_runs"

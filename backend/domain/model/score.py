@@ -143,13 +143,13 @@ def score_by_rule(spec: EvaluatorSpec, ended_by: EndedBy) -> Evaluation | None:
     said_fail = ended_by is EndedBy.INFEASIBLE
     if spec.infeasible:
         rule = "the task is infeasible and the agent " + ("said so" if said_fail else "did not say so")
-        return Evaluation(score=float(said_fail), measures=_ruled(spec, float(said_fail)), rule=rule)
+        return Evaluation(score=float(said_fail), measures=_rule_measures(spec, float(said_fail)), rule=rule)
     if said_fail and not spec.parts and not spec.handed_in:
         return Evaluation(score=0.0, measures={"score": 0.0}, rule=GAVE_UP)
     return None
 
 
-def _ruled(spec: EvaluatorSpec, score: float) -> dict[str, float]:
+def _rule_measures(spec: EvaluatorSpec, score: float) -> dict[str, float]:
     """The measures of a score by a rule: those that need no evaluated part."""
     if not spec.protocol:
         return {"score": score}

@@ -312,7 +312,8 @@ class LoadedBenchmark(Frozen):
         tasks = sorted((str(task.key), task.content_hash()) for task in self.tasks)
         assets = sorted((name, hashlib.sha256(data).hexdigest()) for name, data in self.assets.items())
         variants = sorted(
-            (f"{each.task.key} {each.axis}={each.value}", each.task.content_hash()) for each in self.variants
+            (f"{variant.task.key} {variant.axis}={variant.value}", variant.task.content_hash())
+            for variant in self.variants
         )
         more = [variants, sorted(self.selections.items())] if variants or self.selections else []
         return digest([self.kind, tasks, assets, *more])

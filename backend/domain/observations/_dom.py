@@ -100,11 +100,11 @@ def _of_page(browser: Browser, tab: Tab, windows: Sequence[Window]) -> list[Elem
     window = window_of(tab, windows)
     if window is None or min(size) <= 0:
         return []
-    place = placed(window, *size)
+    place = page_origin(window, *size)
     above = windows[windows.index(window) + 1 :]
     rows = reply.get("found")
     elements = (_element(row, place, size[2]) for row in (rows if isinstance(rows, list) else [])[:MOST_PER_SOURCE])
-    return [each for each in elements if each is not None and not _covered(each, above)]
+    return [element for element in elements if element is not None and not _covered(element, above)]
 
 
 def window_of(tab: Tab, windows: Sequence[Window]) -> Window | None:
@@ -114,7 +114,7 @@ def window_of(tab: Tab, windows: Sequence[Window]) -> Window | None:
     return next(iter(titled or browsers), None)
 
 
-def placed(window: Window, width: float, height: float, ratio: float) -> tuple[float, float]:
+def page_origin(window: Window, width: float, height: float, ratio: float) -> tuple[float, float]:
     """Screen position of the page's top left corner. Args: width, height: of the page, in its own pixels."""
     edge = max(0.0, (window.width - width * ratio) / 2)
     return window.x + edge, max(float(window.y), window.y + window.height - edge - height * ratio)

@@ -63,7 +63,7 @@ def uneven(picture: "Image", elements: Sequence[Element]) -> list[Element]:
     import numpy as np
 
     pixels = np.asarray(picture.convert("L"))
-    return [each for each in elements if _shows(pixels, each)]
+    return [element for element in elements if _shows(pixels, element)]
 
 
 def _shows(pixels: "NDArray[Any]", element: Element) -> bool:

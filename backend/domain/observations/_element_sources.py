@@ -59,12 +59,12 @@ def from_detector(boxes: Sequence[Mapping[str, Any]], screen: ScreenSize) -> lis
         ModelApiFailed: it is not a list of boxes.
     """
     try:
-        elements = [_detected(each, screen) for each in boxes[:MOST_PER_SOURCE]]
+        elements = [_detected_element(box, screen) for box in boxes[:MOST_PER_SOURCE]]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelApiFailed(
             f"the element detector's answer is not a list of boxes: {error!r}"[:300], code="detector_failed"
         ) from error
-    return [each for each in elements if each.width > 0 and each.height > 0]
+    return [element for element in elements if element.width > 0 and element.height > 0]
 
 
 def _share(part: Any) -> float:
@@ -74,7 +74,7 @@ def _share(part: Any) -> float:
     return min(1.0, max(0.0, value))
 
 
-def _detected(box: Mapping[str, Any], screen: ScreenSize) -> Element:
+def _detected_element(box: Mapping[str, Any], screen: ScreenSize) -> Element:
     x1, y1, x2, y2 = (_share(part) for part in box["bbox"])
     left, top = round(x1 * screen.width), round(y1 * screen.height)
     right, bottom = round(x2 * screen.width), round(y2 * screen.height)

@@ -42,7 +42,7 @@ def on_screen(element: Element, across: int, down: int) -> Element | None:
     return element._replace(x=left, y=top, width=right - left, height=bottom - top)
 
 
-def merged(sources: Sequence[Sequence[Element]], overlap: Overlap, threshold: float) -> list[Element]:
+def merge_elements(sources: Sequence[Sequence[Element]], overlap: Overlap, threshold: float) -> list[Element]:
     """All elements in the order of their sources, without those covered by an earlier source.
 
     Within a source, only near-duplicates are dropped. An element of a later source is dropped if it overlaps an
@@ -118,7 +118,7 @@ def _leaves(some: Sequence[Element]) -> "NDArray[Any]":
     return leaves
 
 
-def numbered(elements: Sequence[Element], most: int, most_text: int) -> tuple[Mark, ...]:
+def number_marks(elements: Sequence[Element], most: int, most_text: int) -> tuple[Mark, ...]:
     """Marks, counted from 1; texts cut."""
     return tuple(
         Mark(

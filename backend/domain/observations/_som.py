@@ -11,10 +11,10 @@ from backend.domain.model.trajectory import Frame, Mark, Observation, Window
 from backend.domain.observations._dom import clickable
 from backend.domain.observations._draw import draw, uneven
 from backend.domain.observations._element_sources import from_detector, from_ocr, from_tree
-from backend.domain.observations._marks import Element, Overlap, merged, numbered, on_screen
+from backend.domain.observations._marks import Element, Overlap, merge_elements, number_marks, on_screen
 from backend.domain.observations._space import Extras, ExtraSpace
 from backend.domain.ports.desktop import Desktop
-from backend.domain.screen.pictures import decoded, encoded
+from backend.domain.screen.pictures import decode, encode
 from backend.domain.screen.tree import read_tree
 
 Source = Literal["tree", "dom", "ocr", "detector"]
@@ -27,7 +27,7 @@ class MarkOptions(Extras):
     sources: tuple[Source, ...] = Field(
         default=("tree",),
         min_length=1,
-        description="Who finds elements; where two overlap, the tree's counts, then the first.",
+        description="Sources of elements. Where two elements overlap, the tree's wins, then the first source's.",
     )
     detector: str = Field(
         default="", pattern=re.compile(r"^[A-Za-z0-9_-]{0,50}$"), description="Name of the operator's detector to ask."
@@ -40,11 +40,13 @@ class MarkOptions(Extras):
     browser_port: int = Field(
         default=9222, ge=1, le=65535, description="Where the desktop's browser listens for DevTools."
     )
-    overlap: Overlap = Field(default="inside", description="When two elements count as one.")
-    threshold: float = Field(default=0.7, gt=0, lt=1, description="Share of the area from which on they overlap.")
-    max_marks: int = Field(default=1000, ge=1, le=2000, description="Marks at most; what comes after is not marked.")
-    max_text: int = Field(default=200, ge=1, le=1000, description="Characters of a mark's text at most.")
-    plain: bool = Field(default=False, description="Marks also elements where the screen shows one colour only.")
+    overlap: Overlap = Field(default="inside", description="Rule by which two elements count as one.")
+    threshold: float = Field(
+        default=0.7, gt=0, lt=1, description="Minimum share of the area that counts as an overlap."
+    )
+    max_marks: int = Field(default=1000, ge=1, le=2000, description="Maximum marks; further elements are not marked.")
+    max_text: int = Field(default=200, ge=1, le=1000, description="Maximum characters of a mark's text.")
+    plain: bool = Field(default=False, description="Also marks elements where the screen shows a single colour.")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -97,12 +99,14 @@ def mark(frame: Frame, sources: Sequence[Sequence[Element]], options: MarkOption
         sources: elements per source.
         options: rules and limits.
     """
-    picture = decoded(frame)
+    picture = decode(frame)
     layers = [
         [part for each in some if (part := on_screen(each, frame.width, frame.height)) is not None] for some in sources
     ]
     if not options.plain:
         layers = [uneven(picture, some) for some in layers]
-    marks = numbered(merged(layers, options.overlap, options.threshold), options.max_marks, options.max_text)
+    marks = number_marks(
+        merge_elements(layers, options.overlap, options.threshold), options.max_marks, options.max_text
+    )
     draw(picture, marks)
-    return encoded(picture), marks
+    return encode(picture), marks

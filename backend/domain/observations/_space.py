@@ -45,10 +45,10 @@ class Space:
 class Extras(Parameters):
     """Optional additions of any space."""
 
-    windows: bool = Field(default=False, description="Titles and rectangles of the windows, and which is in front.")
-    tabs: bool = Field(default=False, description="Titles of the browser's pages.")
+    windows: bool = Field(default=False, description="Titles and rectangles of the windows, and which one is in front.")
+    tabs: bool = Field(default=False, description="Titles of the pages in the browser.")
     clipboard: bool = Field(default=False, description="The clipboard's text.")
-    previous: bool = Field(default=False, description="The screen of the step before.")
+    previous: bool = Field(default=False, description="The screenshot of the previous step.")
     terminal: bool = Field(default=False, description="The text of the topmost terminal window.")
 
 

@@ -11,7 +11,7 @@ from backend.domain.screen.tree import look_with_tree
 class A11yTree(ExtraSpace):
     """The raw tree in OSWorld's XML. A screenshot is stored in the trajectory; the agent does not see it."""
 
-    about = "The accessibility tree as XML and the windows, without a picture."
+    about = "The accessibility tree as XML and the windows, without a screenshot."
     shows_frame = False
 
     def look(self, desktop: Desktop, index: int) -> Observation:

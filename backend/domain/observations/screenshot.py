@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 class Screenshot(ExtraSpace):
     """The screen as JPEG, with the pointer."""
 
-    about = "The picture of the screen and nothing else, unless options ask for more."
+    about = "The screenshot and nothing else, unless options add more."
     shows_frame = True
 
     def look(self, desktop: Desktop, index: int) -> Observation:

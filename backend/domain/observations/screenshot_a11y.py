@@ -11,7 +11,7 @@ from backend.domain.screen.tree import look_with_tree
 class ScreenshotA11y(ExtraSpace):
     """The screen as JPEG with the pointer, and the raw tree in OSWorld's XML."""
 
-    about = "The picture of the screen, the accessibility tree as XML and the windows."
+    about = "The screenshot, the accessibility tree as XML and the windows."
     shows_frame = True
 
     def look(self, desktop: Desktop, index: int) -> Observation:

@@ -8,7 +8,7 @@ from backend.domain.registry import PluginKind, register
 class SetOfMarks(MarkedSpace):
     """Elements of the accessibility tree, of pages, of OCR, of a detector, or of a mixture."""
 
-    about = "The screen with its elements numbered, and the list of them."
+    about = "The screenshot with numbered elements, and the list of them."
 
 
 @register(PluginKind.OBSERVATION, "som")

@@ -23,4 +23,6 @@ class Waa(MarkedSpace):
     """The screenshot with and without marks, the previous one, titles of windows and pages, the clipboard's text."""
 
     Params: type[BaseModel] = WaaOptions
-    about = "Marked, raw and previous screen, titles of windows and pages, clipboard: all that WAA's agents get."
+    about = (
+        "Marked, raw and previous screenshots, titles of windows and pages, and the clipboard: what WAA's agents get."
+    )

@@ -7,11 +7,12 @@ from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
 from backend.domain.model.task import JSON, EvaluatorSpec, Labels, Part, PartKind, SetupStep, Task, TaskKey, Variant
+from backend.domain.model.validation_words import problem_words
 from backend.domain.omnibench.categories import categories_of, scenario_of
 from backend.domain.omnibench.complexity import complexity
 from backend.domain.omnibench.expression import DIALECT, CompiledExpression, compile_expression, compile_function
 from backend.domain.omnibench.graph import GraphNode
-from backend.domain.omnibench.subtask import Subtask, Values, filled
+from backend.domain.omnibench.subtask import Subtask, Values, fill_values
 from backend.domain.omnibench.task_file import GraphTask, Pool
 from backend.domain.statistics.coherence import best_order
 
@@ -32,11 +33,11 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
         Invalid: a subtask has no evaluation, or one that cannot be read; its subtasks run on different systems.
     """
     subtasks = {node.name: pool[node.subtask] for node in task.graph.nodes}
-    systems = {one.os for one in subtasks.values()}
+    systems = {subtask.os for subtask in subtasks.values()}
     if len(systems) > 1:
         raise Invalid("its subtasks run on different systems", code="invalid_subtask", path="dag.nodes")
     apps = {name: _app(one.application) for name, one in subtasks.items()}
-    categories = categories_of([one.application for one in subtasks.values()])
+    categories = categories_of([subtask.application for subtask in subtasks.values()])
     scenario = task.scenario or scenario_of(categories)
     counted = complexity(task.graph.after, {name: one.application for name, one in subtasks.items()})
     extra = {
@@ -48,7 +49,7 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
         "scenario": scenario,
         "intent": task.intent,
     }
-    needs = [one.application_needs() for one in subtasks.values()]
+    needs = [subtask.application_needs() for subtask in subtasks.values()]
     parts = tuple(_part(task, node, subtasks[node.name], apps[node.name]) for node in task.graph.nodes)
     built = Task(
         key=TaskKey(domain=_app(scenario), name=task.name),
@@ -58,9 +59,9 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
         evaluator=EvaluatorSpec(calls=(), parts=parts, protocol=DIALECT, patience=PATIENCE),
         labels=Labels(
             apps=tuple(dict.fromkeys(apps.values())),
-            requires=tuple(sorted({command for each in needs for command in each.commands})),
+            requires=tuple(sorted({command for need in needs for command in need.commands})),
             os=systems.pop(),
-            licences={name: seats for each in needs for name, seats in each.licences.items()},
+            licences={name: seats for need in needs for name, seats in need.licences.items()},
             extra={key: value for key, value in extra.items() if value},
         ),
         oracle=_oracle(task, subtasks, apps),
@@ -81,7 +82,7 @@ def variants(task: Task, graph: GraphTask) -> tuple[Variant, ...]:
     return tuple(variants)
 
 
-def judged(subtask: Subtask, values: Mapping[str, Any]) -> CompiledExpression:
+def metric_calls(subtask: Subtask, values: Mapping[str, Any]) -> CompiledExpression:
     """The metric calls that judge a subtask with these parameters. Raises Invalid."""
     if subtask.evaluation:
         return compile_expression(subtask.evaluation, values)
@@ -96,14 +97,14 @@ def judged(subtask: Subtask, values: Mapping[str, Any]) -> CompiledExpression:
 
 def _with_solution(task: Task, played: Subtask, values: Values) -> Task:
     """The task with the solution of another subtask, and with what that needs on the desktop."""
-    steps = [SetupStep(type=step.type, parameters=filled(step.parameters, values)) for step in played.setup]
+    steps = [SetupStep(type=step.type, parameters=fill_values(step.parameters, values)) for step in played.setup]
     labels = task.labels.model_copy(
         update={"requires": tuple(sorted({*task.labels.requires, *played.application_needs().commands}))}
     )
     return task.model_copy(
         update={
             "setup": (*task.setup, *(step for step in steps if step not in task.setup)),
-            "oracle": None if played.oracle is None else tuple(filled(played.oracle, values)),
+            "oracle": None if played.oracle is None else tuple(fill_values(played.oracle, values)),
             "labels": labels,
         }
     )
@@ -115,7 +116,7 @@ def _variant(task: Task, axis: str, value: str, instruction: str) -> Variant:
 
 def _part(task: GraphTask, node: GraphNode, subtask: Subtask, app: str) -> Part:
     try:
-        compiled = judged(subtask, node.values)
+        compiled = metric_calls(subtask, node.values)
         return Part(
             name=node.name,
             kind=PartKind.NODE,
@@ -132,7 +133,7 @@ def _part(task: GraphTask, node: GraphNode, subtask: Subtask, app: str) -> Part:
         ) from error
     except ValidationError as error:
         raise Invalid(
-            str(error.errors(include_url=False)[0]["msg"]), code="invalid_subtask", path=f"node {node.name}"
+            problem_words(error.errors(include_url=False)[0]), code="invalid_subtask", path=f"node {node.name}"
         ) from error
 
 
@@ -144,9 +145,9 @@ def _setup(task: GraphTask, subtasks: Mapping[str, Subtask]) -> tuple[SetupStep,
         before = [nodes[one] for one in task.graph.after[name]]
         products = [thing for one in before for thing in subtasks[one.name].makes(one.values)]
         needed = {thing.name: thing for thing in subtasks[name].needs(nodes[name].values)}
-        served = {key for key, thing in needed.items() if any(one.serves(thing) for one in products)}
+        served = {key for key, thing in needed.items() if any(product.serves(thing) for product in products)}
         for step in subtasks[name].setup:
-            ready = SetupStep(type=step.type, parameters=filled(step.parameters, nodes[name].values))
+            ready = SetupStep(type=step.type, parameters=fill_values(step.parameters, nodes[name].values))
             if not (step.provides and served.issuperset(step.provides)) and ready not in steps:
                 steps.append(ready)
     return tuple(steps)
@@ -162,7 +163,7 @@ def _oracle(
         recipe = subtasks[name].oracle
         if recipe is None:
             return None
-        actions += filled(recipe, task.graph.node(name).values)
+        actions += fill_values(recipe, task.graph.node(name).values)
     return tuple(actions)
 
 

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from backend.domain.omnibench.consistency import Edges, edges_of
-from backend.domain.omnibench.subtask import filled
+from backend.domain.omnibench.subtask import fill_values
 from backend.domain.omnibench.task_file import GraphTask, Pool
 from backend.domain.ports.model import Message, MessagePart, ModelClient, ModelRequest
 
@@ -114,7 +114,7 @@ def _details(task: GraphTask, pool: Pool) -> list[str]:
         str(value)
         for node in task.graph.nodes
         for name, value in node.values.items()
-        if filled(pool[node.subtask].instruction_template, {name: "\0"}) != pool[node.subtask].instruction_template
+        if fill_values(pool[node.subtask].instruction_template, {name: "\0"}) != pool[node.subtask].instruction_template
     ]
 
 

@@ -30,7 +30,7 @@ CAPABILITIES: Mapping[str, frozenset[str]] = {
 
 
 class Complexity(Frozen):
-    """What a graph counts in each of the five dimensions."""
+    """A graph's counts in the five dimensions."""
 
     dependency: int
     instruction: int

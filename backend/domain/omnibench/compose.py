@@ -154,13 +154,13 @@ class _Group:
     def __init__(self, intent: str, parts: Sequence[_Choice]) -> None:
         self.intent = intent
         self.parts = parts
-        makes = [one.subtask.makes(one.values) for one in parts]
-        needs = [one.subtask.needs(one.values) for one in parts]
+        makes = [part.subtask.makes(part.values) for part in parts]
+        needs = [part.subtask.needs(part.values) for part in parts]
         places = range(len(parts))
         self._into = [bits & ~(1 << place) for place, bits in enumerate(_serving(makes, needs))]
         self._out = [_bits(q for q in places if self._into[q] >> p & 1) for p in places]
         self._clash = [bits | 1 << place for place, bits in enumerate(_serving(makes, makes))]
-        self._apps = [one.subtask.application for one in parts]
+        self._apps = [part.subtask.application for part in parts]
         self._categories = [category_of(app) or app for app in self._apps]
         self._systems = {
             system: _bits(p for p in places if parts[p].subtask.os == system) for system in ("linux", "windows")
@@ -255,7 +255,7 @@ def _by_intent(pool: Pool) -> dict[str, list[_Choice]]:
     ]
     intents = sorted({intent for subtask in pool.values() for intent in subtask.intents}) or [""]
     groups = {
-        intent: [one for one in choices if not one.subtask.intents or intent in one.subtask.intents]
+        intent: [choice for choice in choices if not choice.subtask.intents or intent in choice.subtask.intents]
         for intent in intents
     }
     if not choices:
@@ -274,8 +274,8 @@ def _bits(places: Iterator[int] | Sequence[int]) -> int:
 
 def _union(bits: Iterator[int]) -> int:
     union = 0
-    for one in bits:
-        union |= one
+    for bit in bits:
+        union |= bit
     return union
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from backend.domain.omnibench.graph import TaskGraph
-from backend.domain.omnibench.subtask import filled
+from backend.domain.omnibench.subtask import fill_values
 from backend.domain.omnibench.task_file import GraphTask, Pool
 
 Edges = frozenset[tuple[str, str]]
@@ -56,7 +56,7 @@ def problems(task: GraphTask, pool: Pool, read: Reader = by_rules) -> list[str]:
     """Differences between a task's texts and its graph; empty if they agree."""
     high = {node.name: pool[node.subtask].instruction(node.values) for node in task.graph.nodes}
     low = {
-        node.name: " ".join(str(filled(step, node.values)) for step in pool[node.subtask].steps) or high[node.name]
+        node.name: " ".join(str(fill_values(step, node.values)) for step in pool[node.subtask].steps) or high[node.name]
         for node in task.graph.nodes
     }
     texts = [("instruction", task.instruction, high)]

@@ -43,7 +43,7 @@ class CrossCheckVerdict(Frozen):
         return self.accepts_own is True and not self.accepted and len(self.rejected) >= FOREIGN
 
     def feedback(self) -> str:
-        """What to revise before the next round; empty if nothing."""
+        """Required revisions before the next round; empty if there are none."""
         words = []
         if self.accepts_own is False:
             words.append("the evaluation does not accept the subtask's own solution: one of the two is wrong")
@@ -119,7 +119,7 @@ def _is_foreign(own: Played, played: Played) -> bool:
     (subtask, values), (other, its_values) = own, played
     if other.os != subtask.os or (other.id == subtask.id and its_values == values):
         return False
-    return not any(one.serves(two) for one in other.makes(its_values) for two in subtask.makes(values))
+    return not any(make.serves(two) for make in other.makes(its_values) for two in subtask.makes(values))
 
 
 def _distance(own: Played, played: Played) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from backend.domain.errors import Invalid
 from backend.domain.model.task import JSON, Frozen, MetricCall
-from backend.domain.omnibench.subtask import Values, filled
+from backend.domain.omnibench.subtask import Values, fill_values
 
 CALLS: Mapping[str, tuple[str, ...]] = {
     "check_mouse_clicks": ("text",),
@@ -57,7 +57,7 @@ def compile_expression(text: str, values: Values) -> CompiledExpression:
     """
     facts: list[Mapping[str, JSON]] = []
     try:
-        tree = _read(_parsed(text), values, facts, 0)
+        tree = _read(_parse(text), values, facts, 0)
     except RecursionError as error:
         raise Invalid("it is nested too deep", code="invalid_expression") from error
     if len(facts) > MOST_CHECKS:
@@ -118,7 +118,7 @@ def fact_of(name: str, arguments: tuple[JSON, ...], named: Mapping[str, JSON]) -
     return {"type": name, **fields}
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -130,14 +130,14 @@ def _read(part: ast.expr, values: Values, facts: list[Mapping[str, JSON]], deep:
         raise Invalid(f"it is nested more than {_MOST_DEEP} deep", code="invalid_expression")
     if isinstance(part, ast.BoolOp):
         word = "and" if isinstance(part.op, ast.And) else "or"
-        return {word: [_read(one, values, facts, deep + 1) for one in part.values]}
+        return {word: [_read(value, values, facts, deep + 1) for value in part.values]}
     if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
         return {"not": _read(part.operand, values, facts, deep + 1)}
     if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
-        named = {one.arg: _value(one.value, values) for one in part.keywords if one.arg is not None}
+        named = {keyword.arg: _value(keyword.value, values) for keyword in part.keywords if keyword.arg is not None}
         if len(named) < len(part.keywords):
             raise Invalid("** is not understood", code="invalid_expression")
-        fact = fact_of(part.func.id, tuple(_value(one, values) for one in part.args), named)
+        fact = fact_of(part.func.id, tuple(_value(arg, values) for arg in part.args), named)
         if fact not in facts:
             facts.append(fact)
         return {"fact": facts.index(fact)}
@@ -149,7 +149,7 @@ def _read(part: ast.expr, values: Values, facts: list[Mapping[str, JSON]], deep:
 
 def _value(part: ast.expr, values: Values) -> JSON:
     if isinstance(part, ast.Constant) and isinstance(part.value, str | int | float):
-        return filled(part.value, values)
+        return fill_values(part.value, values)
     if isinstance(part, ast.Name):
         if part.id in values:
             return values[part.id]

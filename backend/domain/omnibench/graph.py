@@ -24,7 +24,7 @@ class GraphNode(Frozen):
 
     @property
     def label(self) -> str:
-        """What is to be done, as one text: two nodes of one graph never have the same."""
+        """The node's instruction. Unique within a graph."""
         return digest([self.subtask, dict(self.values)])
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from backend.domain.omnibench.compose import GraphComposition
 from backend.domain.omnibench.graph import TaskGraph
-from backend.domain.omnibench.subtask import filled
+from backend.domain.omnibench.subtask import fill_values
 from backend.domain.omnibench.task_file import GraphTask, Pool
 from backend.domain.statistics.coherence import best_order
 
@@ -22,7 +22,7 @@ ORDERS = 3
 
 
 def high_level(graph: TaskGraph, pool: Pool, order: Sequence[str] | None = None) -> str:
-    """What is to be done.
+    """An instruction that names the goal of every node.
 
     Args:
         graph: the task.
@@ -38,7 +38,7 @@ def low_level(graph: TaskGraph, pool: Pool) -> str:
     sentences = {}
     for node in graph.nodes:
         subtask = pool[node.subtask]
-        steps = [str(filled(step, node.values)) for step in subtask.steps]
+        steps = [str(fill_values(step, node.values)) for step in subtask.steps]
         sentences[node.name] = " ".join(steps) or subtask.instruction(node.values)
     return _text(graph, sentences, graph.order())
 
@@ -75,12 +75,12 @@ def _text(graph: TaskGraph, sentences: Mapping[str, str], order: Sequence[str]) 
     clauses = []
     for name, number in numbers.items():
         before = sorted(numbers[one] for one in graph.after[name])
-        after = f"After {_listed(before)}: " if before else ""
+        after = f"After {_enumeration(before)}: " if before else ""
         clauses.append(f"({number}) {after}{_sentence(sentences[name])}")
     return f"There are {len(order)} things to do. {' '.join(clauses)}"
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _enumeration(numbers: Sequence[int]) -> str:
     words = [f"({number})" for number in numbers]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 

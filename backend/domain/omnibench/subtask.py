@@ -96,8 +96,8 @@ class Subtask(Frozen):
         return ApplicationNeeds(self.requires) if self.requires else needs_of([self.application], self.os)
 
     def instruction(self, values: Values) -> str:
-        """What is to be done, with these parameters."""
-        return str(filled(self.instruction_template, values))
+        """The instruction with these parameters."""
+        return str(fill_values(self.instruction_template, values))
 
     def check(self) -> None:
         """Raises Invalid where a template names a parameter that one of the sets lacks."""
@@ -113,7 +113,7 @@ class Subtask(Frozen):
                 )
 
 
-def filled(value: Any, values: Values) -> Any:
+def fill_values(value: Any, values: Values) -> Any:
     """A JSON value with the parameters in the place of their `{name}`; any other brace stays as it is.
 
     A text that is one `{name}` and nothing else becomes the parameter itself, be it a number.
@@ -124,5 +124,5 @@ def filled(value: Any, values: Values) -> Any:
             return values[whole[1]]
         return _NAME.sub(lambda match: str(values.get(match[1], match[0])), value)
     if isinstance(value, Mapping):
-        return {key: filled(inner, values) for key, inner in value.items()}
-    return [filled(inner, values) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: fill_values(inner, values) for key, inner in value.items()}
+    return [fill_values(inner, values) for inner in value] if isinstance(value, list | tuple) else value

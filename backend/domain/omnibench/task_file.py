@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from backend.domain.errors import Invalid
 from backend.domain.model.task import JSON, MAX_PARTS, Frozen
+from backend.domain.model.validation_words import problem_words
 from backend.domain.omnibench.complexity import CAPABILITIES
 from backend.domain.omnibench.graph import GraphNode, TaskGraph
 from backend.domain.omnibench.subtask import Subtask, Values
@@ -97,7 +98,7 @@ class _Dag(BaseModel):
     def _known_names(self) -> Self:
         named = [
             *self.edges,
-            *(one for successors in self.edges.values() for one in successors),
+            *(successor for successors in self.edges.values() for successor in successors),
             *self.subtasks,
             *self.parameters,
         ]
@@ -153,7 +154,7 @@ def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Invalid(
-            first["msg"], code="invalid_subtask", path=".".join(map(str, first["loc"]))[:300] or "dag"
+            problem_words(first), code="invalid_subtask", path=".".join(map(str, first["loc"]))[:300] or "dag"
         ) from error
 
 

@@ -12,6 +12,7 @@ from backend.domain.errors import Invalid
 from backend.domain.loop.action_execution import complaint
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.model.validation_words import problem_words
 
 MOST_ACTIONS = 2
 MOST_TEXT = 10_000
@@ -52,7 +53,9 @@ def _action(value: Any, screen: ScreenSize, path: str, *, may_end: bool) -> Acti
         action = Action.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], code="invalid_input", path=".".join([path, *map(str, first["loc"])])) from error
+        raise Invalid(
+            problem_words(first), code="invalid_input", path=".".join([path, *map(str, first["loc"])])
+        ) from error
     if action.type not in HAND | (ENDINGS if may_end else frozenset()):
         raise Invalid(f"{action.type} is nothing that a person may do here", code="invalid_input", path=path)
     wrong = _too_much(action) or complaint(action, screen)
@@ -70,5 +73,5 @@ def _too_much(action: Action) -> str:
 
 
 def in_words(actions: tuple[Action, ...]) -> str:
-    """What was done, in a few words."""
+    """Short description of the input."""
     return " and ".join(str(action.type).replace("_", " ").lower() for action in actions)

@@ -1,4 +1,4 @@
-"""How a work that was handed in may be shown: files of guests, so nothing is believed but their first bytes."""
+"""How a submission may be displayed. Its files come from guests: only their first bytes decide."""
 
 import struct
 from enum import StrEnum

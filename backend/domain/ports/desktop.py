@@ -18,11 +18,18 @@ from backend.domain.model.trajectory import Action, Frame, Interaction, Window
 
 
 class ExecResult(Frozen):
-    """Result of a command in the guest. `output` and `error` are truncated to a limit, with a note."""
+    """Result of a command in the guest.
+
+    Attributes:
+        returncode: its exit code.
+        output, error: truncated to a limit, with a note.
+        truncated: whether one of them is.
+    """
 
     returncode: int
     output: str = ""
     error: str = ""
+    truncated: bool = False
 
 
 class Probe(Frozen):
@@ -69,7 +76,7 @@ class Desktop(Protocol):
         ...
 
     def health(self) -> DesktopHealth:
-        """How it is: the facts that the health gate judges. Safe to call at any time, costs some milliseconds."""
+        """The facts that the health check judges. Safe to call at any time, costs some milliseconds."""
         ...
 
     def frame(self, *, quality: int = 85) -> Frame:
@@ -114,7 +121,10 @@ class Desktop(Protocol):
         ...
 
     def run_python(self, code: str, *, timeout: float = 30.0) -> ExecResult:
-        """Runs Python source in the guest (system python3 with pyautogui)."""
+        """Runs Python source in the guest (system python3 with pyautogui).
+
+        It asks about what an agent left there, so that no module of the desktop's user is loaded.
+        """
         ...
 
     def launch(self, command: str | Sequence[str], *, shell: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""What the formats of conversations share."""
+"""Shared parts of the conversation formats."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -40,7 +40,7 @@ class InspectLog:
             yield f"samples/{content['id']}_epoch_{episode.repeat}.json", _json(content)
             summaries.append(_summary(content))
         yield "summaries.json", _json(summaries)
-        ids = sorted({each["id"] for each in summaries})
+        ids = sorted({summary["id"] for summary in summaries})
         spec["dataset"] |= {"samples": len(ids), "sample_ids": ids}
         header = {
             "version": VERSION,
@@ -163,7 +163,7 @@ def _summary(content: dict[str, Any]) -> dict[str, Any]:
 
 def _results(summaries: list[dict[str, Any]]) -> dict[str, Any]:
     """Means over the samples with a score."""
-    values = [each["scores"][SCORER]["value"] for each in summaries if each["scores"]]
+    values = [summary["scores"][SCORER]["value"] for summary in summaries if summary["scores"]]
     score = {
         "name": SCORER,
         "scorer": SCORER,

@@ -88,6 +88,10 @@ def _example(episode: ExportedEpisode, folder: str, read_picture: ReadPicture) -
         if name and data is not None:
             yield f"{folder}/{name}", data
         lines += _lines(step, stamp, name)
+    if episode.ended_by:
+        # Only DONE and FAIL are actions; what else ended it is known from here alone.
+        last: dict[str, Any] = lines[-1] if lines else {}
+        lines[-1:] = [{**last, "info": {**last.get("info", {}), "ended_by": episode.ended_by}}]
     if episode.no_result is not None:
         lines.append({"Error": episode.no_result.text})
     yield f"{folder}/traj.jsonl", b"".join(_json(line) + b"\n" for line in lines)

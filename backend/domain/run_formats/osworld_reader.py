@@ -18,6 +18,7 @@ from backend.domain.errors import Invalid
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.outside_results import LONGEST_ERROR, OutsideResults
 from backend.domain.model.run import ScreenSize
+from backend.domain.model.validation_words import problem_words
 
 MOST_LISTED = 20
 _MARKERS = frozenset({"result.txt", "traj.jsonl"})
@@ -82,7 +83,7 @@ def read_results(folder: Path, names: Mapping[str, str] | None = None) -> Outsid
         return OutsideResults.model_validate(values)
     except ValidationError as error:
         for each in error.errors(include_url=False):
-            problems.add(Path(*map(str, each["loc"])), each["msg"])
+            problems.add(Path(*map(str, each["loc"])), problem_words(each))
     problems.raise_any(folder)
     raise AssertionError("a validation error names what is wrong")
 
@@ -226,7 +227,14 @@ def _trajectory(file: Path, name: Path, problems: _Problems) -> tuple[int, Ended
         if "step_num" in row or "action" in row:
             steps = _step(row, steps)
             ended_by = _ENDS.get(_type_of(row.get("action")))
+        ended_by = _stated_end(row.get("info")) or ended_by
     return steps, ended_by, error
+
+
+def _stated_end(info: object) -> EndedBy | None:
+    """What our own exports say of it."""
+    stated = info.get("ended_by") if isinstance(info, dict) else None
+    return EndedBy(stated) if isinstance(stated, str) and stated in set(EndedBy) else None
 
 
 def _lines(file: Path, name: Path, problems: _Problems) -> Iterator[bytes]:

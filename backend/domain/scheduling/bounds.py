@@ -1,4 +1,4 @@
-"""What bounds the simultaneous episodes of a run, independent of the order of runs."""
+"""Bounds on the simultaneous episodes of a run, independent of the order of runs."""
 
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.scheduling.projects import ALL
@@ -11,8 +11,19 @@ def has_room(now: QueueSnapshot, run: RunLoad) -> bool:
     return not hindrance(now, run)
 
 
+def spent_out(run: RunLoad) -> Reason | None:
+    """Why no further episode of the run may begin until a limit is raised; None if one may."""
+    if run.budget_reached:
+        return Reason(ReasonCode.BUDGET_REACHED, run.budget_reached)
+    if run.over_disk_quota:
+        return Reason(ReasonCode.DISK_QUOTA_REACHED, "the project stores more than its disk quota allows")
+    return None
+
+
 def hindrance(now: QueueSnapshot, run: RunLoad) -> Reason | None:
     """Why the run may not get one more slot; None if it may."""
+    if stopped := spent_out(run):
+        return stopped
     if run.concurrency is not None and run.in_use >= run.concurrency:
         text = f"parallel limit of the run reached: {run.in_use} of {run.concurrency}"
         return Reason(ReasonCode.CONCURRENCY_LIMIT, text)
@@ -26,10 +37,10 @@ def hindrance(now: QueueSnapshot, run: RunLoad) -> Reason | None:
         used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
         text = f"project quota reached: {used} of {number} {'' if name == ALL else name + ' '}desktops"
         return Reason(ReasonCode.QUOTA_REACHED, text)
-    return _reserved(now, run)
+    return _reservation_reason(now, run)
 
 
-def _reserved(now: QueueSnapshot, run: RunLoad) -> Reason | None:
+def _reservation_reason(now: QueueSnapshot, run: RunLoad) -> Reason | None:
     if now.free is None or now.free > now.reserve.reserved(run.project_id, run.urgency):
         return None
     whose = "another project's interactive" if run.urgency is not Urgency.NOBODY else "interactive"

@@ -26,7 +26,7 @@ class ClosedSlots:
     reason: str = ""
 
 
-def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) -> Reason:
+def closed_reason(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) -> Reason:
     """The commonest reason.
 
     Args:
@@ -35,11 +35,11 @@ def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) ->
         nodes: without any slot, the nodes' reasons for offering none; may be empty.
     """
     counts: Counter[tuple[str, str]] = Counter()
-    for each in slots:
-        counts[each.state, each.reason] += each.number
+    for slot in slots:
+        counts[slot.state, slot.reason] += slot.number
     if not counts:
         why = next(filter(None, nodes), "")
-        text = f"no node offers {provider} slots" + (f" ({_short(why)}); {_WHERE}" if why else "")
+        text = f"no node offers {provider} slots" + (f" ({_shorten(why)}); {_WHERE}" if why else "")
         return Reason(ReasonCode.SLOTS_NOT_OFFERED, text)
     ((state, reason), number), *_ = counts.most_common(1)
     others = counts.total() - number
@@ -55,9 +55,9 @@ def _words(state: str, reason: str) -> str:
     if state == "free":
         return "beyond the parallel limit of the workers"
     what = "broken" if state == "broken" else f"on a node that is {state}"
-    return f"{what} ({_short(reason)})" if reason else what
+    return f"{what} ({_shorten(reason)})" if reason else what
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= MOST_WORDS else f"{line[: MOST_WORDS - 1]}…"

@@ -1,4 +1,4 @@
-"""How many more episodes would begin if there were slots enough: what autoscalers and warm pods count by."""
+"""Number of episodes that would begin if there were enough slots. Autoscalers and warm pods use it."""
 
 from collections.abc import Mapping
 from uuid import UUID

@@ -40,7 +40,7 @@ class DurationHistory:
     step: float | None = None
 
 
-def expected(task: TaskFacts, history: DurationHistory) -> float:
+def expected_seconds(task: TaskFacts, history: DurationHistory) -> float:
     """Seconds that an episode of the task should take: the nearest of what was measured.
 
     The median of this task by this agent; else of this task by any agent; else of tasks of its domain and difficulty

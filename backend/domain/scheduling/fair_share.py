@@ -32,9 +32,9 @@ def deficits(sharers: Mapping[_K, ShareHolder]) -> dict[_K, float]:
     turns, shares are right over time though episodes differ in length, and a newcomer never takes more than one slot
     above its share. (Largest remainders, with the remainder kept in slot-seconds.)
     """
-    weights = sum(each.weight for each in sharers.values())
-    slots = sum(each.in_use for each in sharers.values()) + 1
-    used = sum(each.used for each in sharers.values())
+    weights = sum(sharer.weight for sharer in sharers.values())
+    slots = sum(sharer.in_use for sharer in sharers.values()) + 1
+    used = sum(sharer.used for sharer in sharers.values())
     shortfalls = {}
     for key, each in sharers.items():
         share = each.weight / weights

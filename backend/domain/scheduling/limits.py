@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from backend.domain.model.reason import Reason, ReasonCode
-from backend.domain.scheduling.bounds import has_room
+from backend.domain.scheduling.bounds import has_room, spent_out
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.projects import ALL
 from backend.domain.scheduling.reservations import Urgency
@@ -48,12 +48,17 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
     """
     if closed:
         return Concurrency(0, slots, closed[0])
-    bounds = [*_own(run), *_quota(now, run), *_model(run), *_reserved_limit(now, run, slots)]
+    bounds = [*_spent_out(run), *_own(run), *_quota(now, run), *_model(run), *_reserved_limit(now, run, slots)]
     bounds += [*_urgent(run, slots, urgent), *_share(now, run, max(0, slots - urgent))]
     bounds += [(slots, Reason(ReasonCode.ALL_SLOTS, "all available slots"))]
     bounds += [(left, hold_reason or Reason(ReasonCode.NO_MORE_EPISODES, "no more episodes"))]
     number, factor = min(bounds, key=lambda bound: bound[0])
     return Concurrency(max(0, number), slots, factor)
+
+
+def _spent_out(run: RunLoad) -> list[tuple[int, Reason]]:
+    reason = spent_out(run)
+    return [] if reason is None else [(0, reason)]
 
 
 def _own(run: RunLoad) -> list[tuple[int, Reason]]:
@@ -93,17 +98,17 @@ def _urgent(run: RunLoad, slots: int, urgent: int) -> list[tuple[int, Reason]]:
 def _share(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, Reason]]:
     """Its fair share, if others that are as urgent could use slots, too: of its project's, if other projects do."""
     open_ = replace(now, free=None)  # What is reserved keeps all of them from the same slots.
-    equals = [each for each in now.runs if each.id != run.id and rank(now, each) == rank(now, run)]
-    others = [each for each in equals if has_room(open_, each)]
-    slots_in_use = sum(each.in_use for each in equals if each not in others)
+    equals = [candidate for candidate in now.runs if candidate.id != run.id and rank(now, candidate) == rank(now, run)]
+    others = [candidate for candidate in equals if has_room(open_, candidate)]
+    slots_in_use = sum(candidate.in_use for candidate in equals if candidate not in others)
     slots -= slots_in_use
     if slots <= 0 or not (others or slots_in_use):
         return []
     if not others:
         return [(slots, Reason(ReasonCode.OTHER_RUNS_AT_LIMIT, f"{slots_in_use} in use by runs at their limit"))]
-    projects = {each.project_id for each in others} | {run.project_id}
-    weights = sum(now.projects[each].rules.weight for each in projects)
+    projects = {candidate.project_id for candidate in others} | {run.project_id}
+    weights = sum(now.projects[project].rules.weight for project in projects)
     part = now.projects[run.project_id].rules.weight / weights
-    runs = 1 + sum(each.project_id == run.project_id for each in others)
+    runs = 1 + sum(candidate.project_id == run.project_id for candidate in others)
     text = f"a fair share with {len(others)} other run{'' if len(others) == 1 else 's'}"
     return [(max(1, math.ceil(slots * part / runs)), Reason(ReasonCode.FAIR_SHARE, text))]

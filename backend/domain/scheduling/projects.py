@@ -1,4 +1,4 @@
-"""What a project may have: its weight among projects, its quota of desktops, its reserved slots."""
+"""A project's share of the slots: weight, quotas and reserved slots."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -38,14 +38,14 @@ class ProjectRules(Frozen):
             provider: of the desktop.
             in_use: the project's desktops by provider.
         """
-        return next((quota for quota in self.quotas(provider) if _used(quota[0], in_use) >= quota[1]), None)
+        return next((quota for quota in self.quotas(provider) if _slots_in_use(quota[0], in_use) >= quota[1]), None)
 
     def quotas(self, provider: str) -> list[tuple[str, int]]:
         """The quotas that bound a provider, as (provider or ALL, number)."""
         return [(name, self.quota[name]) for name in (provider, ALL) if name in self.quota]
 
 
-def _used(name: str, in_use: Mapping[str, int]) -> int:
+def _slots_in_use(name: str, in_use: Mapping[str, int]) -> int:
     return sum(in_use.values()) if name == ALL else in_use.get(name, 0)
 
 

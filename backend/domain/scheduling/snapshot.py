@@ -19,6 +19,8 @@ class RunLoad:
         in_use: its episodes under way.
         used: slot-seconds lately.
         model_waits: how many of its episodes wait at their model's limits.
+        budget_reached: sentence about the budget of the run or its project that is spent; empty if none is.
+        over_disk_quota: its project stores more than it may.
     """
 
     id: UUID
@@ -31,6 +33,8 @@ class RunLoad:
     in_use: int = 0
     used: float = 0.0
     model_waits: int = 0
+    budget_reached: str = ""
+    over_disk_quota: bool = False
 
 
 @dataclass(frozen=True)

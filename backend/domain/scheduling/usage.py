@@ -8,7 +8,7 @@ RATE = math.log(2.0) / HALF_LIFE
 """The decay constant k, per second."""
 
 
-def decayed(used: float, in_use: int, seconds: float) -> float:
+def decay_usage(used: float, in_use: int, seconds: float) -> float:
     """Slot-seconds as they count now.
 
     With the decay constant k, U(t) = U * exp(-k t) + n * (1 - exp(-k t)) / k: what was used before

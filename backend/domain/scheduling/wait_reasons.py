@@ -17,6 +17,8 @@ _TURN = frozenset(
         ReasonCode.CONCURRENCY_LIMIT,
         ReasonCode.MODEL_RATE_LIMIT,
         ReasonCode.QUOTA_REACHED,
+        ReasonCode.BUDGET_REACHED,
+        ReasonCode.DISK_QUOTA_REACHED,
         ReasonCode.DESKTOPS_RESERVED,
     }
 )
@@ -48,7 +50,8 @@ class RunStanding:
         hindrance: why the run may not get one more slot (`bounds.hindrance`).
         slots, free: of its provider, usable now.
         first: episodes of other runs that precede it; empty if none do.
-        refusal: why no online worker starts anything on the provider now (`refused`, `hindered`); None if none said so.
+        refusal: why no online worker starts anything on the provider now (`unusable_provider`, `hindrance_of`);
+            None if no worker reports one.
         closed: why there is no slot (`closed_slots.closed`); None if there are some.
     """
 
@@ -130,13 +133,13 @@ def _later(waiter: EpisodeWait, now: datetime) -> Reason | None:
     return None
 
 
-def refused(provider: str, why_not: str) -> Reason | None:
+def unusable_provider(provider: str, why_not: str) -> Reason | None:
     """The reason if an online worker knows the provider but cannot use it; None without one."""
     text = f"{provider} desktops are not available now: {why_not[:_LONGEST]}"
     return Reason(ReasonCode.PROVIDER_UNAVAILABLE, text) if why_not else None
 
 
-def hindered(why_not: str) -> Reason:
+def hindrance_of(why_not: str) -> Reason:
     """The reason if online workers start nothing now, because of what their attempts need."""
     return Reason(ReasonCode.WORKERS_BLOCKED, f"workers are not starting attempts: {why_not[:_LONGEST]}")
 

@@ -14,7 +14,7 @@ from backend.domain.model.run import ImageView
 from backend.domain.model.trajectory import Action, ActionType, Frame, Mark, Observation, ScreenView
 from backend.domain.ports.agent import ObservationSpace
 from backend.domain.ports.desktop import Desktop
-from backend.domain.screen.pictures import decoded, encoded
+from backend.domain.screen.pictures import decode, encode
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -64,11 +64,11 @@ def in_view(frame: Frame, view: ScreenView | None) -> Frame:
     """A picture of the screen where the view has the screen, on black: an unmarked one as large as the marked one."""
     if view is None:
         return frame
-    return encoded(_rendered(decoded(frame), view))
+    return encode(_render(decode(frame), view))
 
 
 def clicked_box(actions: Sequence[Action], marks: Sequence[Mark] | None) -> Box | None:
-    """What the last click of a decision hit: the smallest marked element there, else a square around it.
+    """Target of a decision's last click: the smallest marked element there, else a square around the point.
 
     Returns:
         Left, top, right, bottom in pixels of the screen; None where nothing was clicked, or where is not known.
@@ -84,7 +84,7 @@ def clicked_box(actions: Sequence[Action], marks: Sequence[Mark] | None) -> Box 
 
 
 def _around(x: int, y: int, marks: Sequence[Mark]) -> Box:
-    hit = [each for each in marks if each.x <= x < each.x + each.width and each.y <= y < each.y + each.height]
+    hit = [mark for mark in marks if mark.x <= x < mark.x + mark.width and mark.y <= y < mark.y + mark.height]
     if not hit:
         return x - _AROUND, y - _AROUND, x + _AROUND, y + _AROUND
     least = min(hit, key=lambda each: each.width * each.height)
@@ -120,26 +120,26 @@ class PictureSpace:
     def _ready(self, observation: Observation, picture: Frame) -> Observation:
         before = self._before.frame if self._before is not None and self._image.beside_previous else None
         view = view_of(self._image, picture.width, picture.height, beside=before is not None)
-        canvas = _rendered(decoded(picture), view)
+        canvas = _render(decode(picture), view)
         if before is not None:
             self._put_before(canvas, before)
         previous = observation.previous
         if previous is not None:
             alone = view_of(self._image, previous.width, previous.height)
             previous = in_view(previous, alone)
-        return observation.model_copy(update={"agent_view": encoded(canvas), "view": view, "previous": previous})
+        return observation.model_copy(update={"agent_view": encode(canvas), "view": view, "previous": previous})
 
     def _put_before(self, canvas: "Image", before: Frame) -> None:
         """The screen before with a red box, in the left half."""
-        picture = decoded(before)
+        picture = decode(before)
         view = view_of(self._image, before.width, before.height)
-        half = _rendered(picture, view)
+        half = _render(picture, view)
         if self._clicked is not None:
             _box(half, view, self._clicked)
         canvas.paste(half, (0, 0))
 
 
-def _rendered(picture: "Image", view: ScreenView) -> "Image":
+def _render(picture: "Image", view: ScreenView) -> "Image":
     from PIL import Image
 
     size = round(view.right - view.left), round(view.bottom - view.top)

@@ -18,7 +18,7 @@ _HASHED_AT = 64
 """Pixels to each side from which on a JPEG is decoded for its hash: a fifth of the time of the whole picture."""
 
 
-def decoded(frame: Frame) -> "Image":
+def decode(frame: Frame) -> "Image":
     """The picture as RGB.
 
     Raises:
@@ -37,7 +37,7 @@ def decoded(frame: Frame) -> "Image":
         raise GuestLost(f"the desktop's picture is damaged: {error}", code="observation_damaged") from error
 
 
-def enlarged(frame: Frame, box: tuple[int, int, int, int], width: int, height: int) -> Frame:
+def enlarge(frame: Frame, box: tuple[int, int, int, int], width: int, height: int) -> Frame:
     """A part of the picture, as large as fits.
 
     Args:
@@ -51,7 +51,7 @@ def enlarged(frame: Frame, box: tuple[int, int, int, int], width: int, height: i
     left, top, right, bottom = box
     factor = min(width / (right - left), height / (bottom - top))
     size = max(1, round((right - left) * factor)), max(1, round((bottom - top) * factor))
-    return encoded(decoded(frame).resize(size, Image.Resampling.LANCZOS, box=(left, top, right, bottom)))
+    return encode(decode(frame).resize(size, Image.Resampling.LANCZOS, box=(left, top, right, bottom)))
 
 
 def perceptual_hash(frame: Frame) -> int | None:
@@ -87,7 +87,7 @@ def thumbnail(data: bytes, width: int) -> bytes | None:
         return None
 
 
-def encoded(picture: "Image") -> Frame:
+def encode(picture: "Image") -> Frame:
     """The picture as JPEG."""
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=QUALITY)

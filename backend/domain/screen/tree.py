@@ -139,16 +139,16 @@ def _suites_line(node: TreeElement) -> str:
     if text and len(whole) <= MOST_FIELD and '"' not in text and whole.isprintable():  # The usual one.
         return f"{tag}\t{name}\t{text}\t{kind}\t{description}\t({x}, {y})\t({width}, {height})"
     return (
-        f"{tag}\t{_plain(name)}\t{quoted(text)}\t{_plain(kind)}\t{_plain(description)}\t({x}, {y})\t({width}, {height})"
+        f"{tag}\t{_plain(name)}\t{quote(text)}\t{_plain(kind)}\t{_plain(description)}\t({x}, {y})\t({width}, {height})"
     )
 
 
 def _paper_line(node: TreeElement) -> str:
     place, size = f"({node.x}, {node.y})", f"({node.width}, {node.height})"
-    return f"{node.tag}\t{_plain(node.name)}\t{quoted(node.text)}\t{place}\t{size}"
+    return f"{node.tag}\t{_plain(node.name)}\t{quote(node.text)}\t{place}\t{size}"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A text as a field of a line: in quotes if it has some or is empty."""
     plain = _plain(text)
     return '"' + plain.replace('"', '""') + '"' if not plain or '"' in plain else plain

@@ -70,7 +70,7 @@ class ExecuteStep:
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         step = _Execute.of(parameters)
-        command = filled(step.command, context)
+        command = fill_templates(step.command, context)
         results: list[ExecResult] = []
 
         def fulfilled() -> bool:
@@ -102,10 +102,10 @@ def _without_password(command: str | Sequence[str]) -> str:
     return repr(command if isinstance(command, str) else list(command))[:500]
 
 
-def filled(command: str | Sequence[str], context: SetupContext) -> str | list[str]:
+def fill_templates(command: str | Sequence[str], context: SetupContext) -> str | list[str]:
     """The command with its templates filled in."""
     if not isinstance(command, str):
-        return [str(filled(word, context)) for word in command]
+        return [str(fill_templates(word, context)) for word in command]
     screen = context.desktop.screen
     values = {"SCREEN_WIDTH": screen.width, "SCREEN_HEIGHT": screen.height}
     values |= {f"{name}_HALF": value // 2 for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""What `launch` does in each dialect."""
+"""`launch` in each dialect."""
 
 import re
 import shlex

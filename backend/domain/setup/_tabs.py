@@ -1,4 +1,4 @@
-"""What `chrome_open_tabs`, `edge_open_tabs` and `chrome_close_tabs` share."""
+"""Shared parts of `chrome_open_tabs`, `edge_open_tabs` and `chrome_close_tabs`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ class OpenTabs:
         _Open.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        browser = awaited(context)
+        browser = await_browser(context)
         first = list(browser.tabs())[-1:]
         for url in _Open.of(parameters).urls_to_open:
             try:
@@ -55,7 +55,7 @@ class CloseTabs:
         _Close.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        browser = awaited(context)
+        browser = await_browser(context)
         for url in _Close.of(parameters).urls_to_close:
             tabs: list[Tab] = []
 
@@ -70,7 +70,7 @@ class CloseTabs:
             browser.close(tabs[0].id)
 
 
-def awaited(context: SetupContext) -> Browser:
+def await_browser(context: SetupContext) -> Browser:
     """The browser, once it answers. Raises TaskSetupFailed if it never does."""
     browser = context.browser()
     why = ""

@@ -1,4 +1,4 @@
-"""What the steps about windows share."""
+"""Shared parts of the window steps."""
 
 from pydantic import Field
 

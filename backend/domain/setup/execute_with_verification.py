@@ -8,7 +8,7 @@ from pydantic import Field
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
-from backend.domain.setup._execute import Command, filled
+from backend.domain.setup._execute import Command, fill_templates
 
 
 class _VerificationParams(Parameters):
@@ -36,5 +36,5 @@ class ExecuteWithVerification:
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         step = _ExecuteParams.of(parameters)
-        request = step.model_dump(mode="json") | {"command": filled(step.command, context)}
+        request = step.model_dump(mode="json") | {"command": fill_templates(step.command, context)}
         context.desktop.call("POST", "/setup/execute_with_verification", request)

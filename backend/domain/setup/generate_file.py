@@ -23,7 +23,7 @@ os.utime(path, (then, then))
 """
 
 
-def _known(file_type: str) -> str:
+def _check_file_type(file_type: str) -> str:
     if file_type not in KINDS:
         raise ValueError(f"files of type {file_type!r} are not supported; known: {', '.join(sorted(KINDS))}")
     return file_type
@@ -31,7 +31,7 @@ def _known(file_type: str) -> str:
 
 class _File(Parameters):
     path: str = Field(min_length=1, max_length=1000)
-    file_type: Annotated[str, AfterValidator(_known)]
+    file_type: Annotated[str, AfterValidator(_check_file_type)]
     prompts: tuple[Annotated[str, Field(max_length=20_000)], ...] = Field(min_length=1, max_length=50)
     like: str = Field(default="", max_length=20_000)
     asset: str = Field(default="", pattern=r"^(asset:generated/[\w.]{1,100})?$")

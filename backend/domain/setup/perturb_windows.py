@@ -157,10 +157,10 @@ def _installed(desktop: Desktop, program: str) -> bool:
 
 def _open_over(desktop: Desktop, program: str) -> None:
     """Starts it, waits for its window and fills the screen with it."""
-    before = [_known(window) for window in desktop.windows()]
+    before = [_window_identity(window) for window in desktop.windows()]
 
     def fresh() -> list[Window]:
-        return [window for window in desktop.windows() if _known(window) not in before and window.width > 1]
+        return [window for window in desktop.windows() if _window_identity(window) not in before and window.width > 1]
 
     desktop.launch([program])
     if not look_again(desktop, lambda: bool(fresh()), looks=_LOOKS):
@@ -177,7 +177,7 @@ def _open_over(desktop: Desktop, program: str) -> None:
     desktop.activate_window(windows[-1].title, strict=True)
 
 
-def _known(window: Window) -> tuple[str, str, int | None]:
+def _window_identity(window: Window) -> tuple[str, str, int | None]:
     return window.title, window.wm_class, window.pid
 
 

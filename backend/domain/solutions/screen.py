@@ -54,9 +54,9 @@ class VisibleScreen:
         """Raises Invalid if the tree cannot be read. `listed`: windows; None = only those in the tree."""
         self._widgets = widgets(tree)
         if listed is None:
-            frames = [one for one in self._widgets if one.role in WINDOW_ROLES]
-            self.titles = [one.name for one in frames]
-            self._active = [one.name for one in frames if "active" in one.states]
+            frames = [widget for widget in self._widgets if widget.role in WINDOW_ROLES]
+            self.titles = [frame.name for frame in frames]
+            self._active = [frame.name for frame in frames if "active" in frame.states]
         else:
             self.titles = [window.title for window in listed]
             self._active = [window.title for window in listed if window.active]
@@ -67,7 +67,7 @@ class VisibleScreen:
 
     def find(self, selector: Selector) -> Widget | None:
         """The selected widget; None if it does not exist."""
-        fitting = [one for one in self._widgets if selector.fits(one)]
+        fitting = [widget for widget in self._widgets if selector.fits(widget)]
         fitting = [one for one in fitting if one.in_active] or fitting
         try:
             return fitting[selector.index]
@@ -79,7 +79,7 @@ def attempt(step: OracleStep, screen: VisibleScreen) -> tuple[bool, list[Action]
     """Whether the step can be done now, and by which actions."""
     if step.drag is not None:
         start, end = screen.find(step.drag.start), screen.find(step.drag.end)
-        return start is not None and end is not None, _dragged(step, start, end)
+        return start is not None and end is not None, _drag(step, start, end)
     if step.scroll is not None:
         place = screen.find(step.scroll.at)
         over = [] if place is None else [_point(ActionType.MOVE_TO, place, step.scroll.at)]
@@ -121,7 +121,7 @@ def _pointing(step: OracleStep) -> list[tuple[Selector, ActionType, dict[str, An
     return [(selector, kind, extra) for selector, kind, extra in candidates if selector is not None]
 
 
-def _dragged(step: OracleStep, start: Widget | None, end: Widget | None) -> list[Action]:
+def _drag(step: OracleStep, start: Widget | None, end: Widget | None) -> list[Action]:
     if step.drag is None or start is None or end is None:
         return []
     return [_point(ActionType.MOVE_TO, start, step.drag.start), _point(ActionType.DRAG_TO, end, step.drag.end)]

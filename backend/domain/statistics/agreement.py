@@ -103,7 +103,7 @@ def kappa_interval(clusters: Sequence[Confusion], **how: Any) -> Interval | None
 
 
 def alpha_interval(clusters: Sequence[Sequence[Values]], **how: Any) -> Interval | None:
-    """The same for Krippendorff's alpha; each cluster has the units of one attempt."""
+    """Interval of Krippendorff's alpha, by the same draws; each cluster has the units of one attempt."""
     kinds = _kinds(clusters)
     rows = []
     for units in clusters:

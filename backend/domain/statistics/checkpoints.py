@@ -45,7 +45,7 @@ class Mean(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """How much further agents get than they finish: S_int - S_final over the tasks that have both."""
+    """Gap between intermediate and final score: S_int - S_final over the tasks that have both."""
 
     key: str
     s_int: float
@@ -144,13 +144,13 @@ def language_gaps(en: Sequence[ScoredEpisode], cn: Sequence[ScoredEpisode]) -> l
     for level in sorted({row.level for row in (*en, *cn) if row.task in common}):
         pair = [[row for row in rows if row.task in common and row.level == level] for rows in (en, cn)]
         tasks = len({row.task for row in pair[0]})
-        s_int = _paired([[(row.task, row.s_int) for row in rows if row.level in REACHING] for rows in pair])
-        s_final = _paired([[(row.task, row.s_final) for row in rows] for rows in pair])
+        s_int = _paired_means([[(row.task, row.s_int) for row in rows if row.level in REACHING] for rows in pair])
+        s_final = _paired_means([[(row.task, row.s_final) for row in rows] for rows in pair])
         gaps.append(LanguageGap(level, (s_int[0], s_final[0]), (s_int[1], s_final[1]), tasks))
     return gaps
 
 
-def _paired(sides: Sequence[Sequence[tuple[str, float | None]]]) -> list[float | None]:
+def _paired_means(sides: Sequence[Sequence[tuple[str, float | None]]]) -> list[float | None]:
     """The mean of each side over the tasks that have a value on every side."""
     common = set.intersection(*({task for task, value in side if value is not None} for side in sides))
     means = [_over_tasks([(task, value) for task, value in side if task in common]) for side in sides]

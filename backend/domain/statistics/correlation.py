@@ -1,10 +1,13 @@
-"""How two measures go together."""
+"""Correlation of two measures."""
 
 import math
 from collections.abc import Sequence
 from statistics import NormalDist, fmean
 
 from backend.domain.statistics.intervals import LEVEL, Interval
+
+_CLOSE = 1e-12
+"""Relative difference up to which values are equal: means of the same scores differ by rounding."""
 
 
 def ranked(values: Sequence[float]) -> list[float]:
@@ -14,7 +17,7 @@ def ranked(values: Sequence[float]) -> list[float]:
     start = 0
     while start < len(order):
         end = start
-        while end + 1 < len(order) and values[order[end + 1]] == values[order[start]]:
+        while end + 1 < len(order) and math.isclose(values[order[end + 1]], values[order[start]], rel_tol=_CLOSE):
             end += 1
         for at in range(start, end + 1):
             ranks[order[at]] = (start + end) / 2 + 1
@@ -51,8 +54,7 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values beside {len(second)}")
-    # Two points are always on a line. Equal values may differ from their mean by rounding.
-    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:  # noqa: PLR2004
+    if len(first) < 3 or _same(first) or _same(second):  # noqa: PLR2004 - two points are always on a line.
         return None
     a, b = fmean(first), fmean(second)
     squares = math.sqrt(sum((x - a) ** 2 for x in first) * sum((y - b) ** 2 for y in second))
@@ -60,6 +62,10 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
         return None
     correlation = sum((x - a) * (y - b) for x, y in zip(first, second, strict=True)) / squares
     return min(1.0, max(-1.0, correlation))
+
+
+def _same(values: Sequence[float]) -> bool:
+    return math.isclose(min(values), max(values), rel_tol=_CLOSE)
 
 
 def pearson_interval(r: float, n: int, level: float = LEVEL) -> Interval | None:

@@ -121,7 +121,7 @@ def cluster_mean_of_columns(  # noqa: PLR0913 - two columns, and settings with d
         return None
     if (counts == 1).all() and ((totals == low) | (totals == high)).all():
         ends = wilson_interval(float(np.mean(totals == high)), counts.size, _normal(level))
-        return _scaled(ends, low, high)
+        return _scale_interval(ends, low, high)
     whole = float(counts.sum())
     mean = exact_sum(totals) / whole
     squares = exact_sum((totals - mean * counts) ** 2)
@@ -159,30 +159,32 @@ def effective_wilson(  # noqa: PLR0913 - three sums, and three settings with def
     rate, deviation = min(1.0, max(0.0, (mean - low) / (high - low))), error / (high - low)
     if deviation < _ALIKE:
         share = wilson_interval(0.0, tasks, _normal(level)).high
-        return _scaled(Interval(rate - share * rate, rate + share * (1 - rate)), low, high)
+        return _scale_interval(Interval(rate - share * rate, rate + share * (1 - rate)), low, high)
     effective = max(1.0, rate * (1 - rate) * (tasks - 1) / tasks / deviation**2)
     ends = wilson_interval(rate, effective, student_quantile(0.5 + level / 2, tasks - 1))
-    return _scaled(ends, low, high)
+    return _scale_interval(ends, low, high)
 
 
 def _normal(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
-def _scaled(interval: Interval, low: float, high: float) -> Interval:
+def _scale_interval(interval: Interval, low: float, high: float) -> Interval:
     """The interval of a rate on the scale from `low` to `high`."""
     return Interval(low + interval.low * (high - low), low + interval.high * (high - low))
 
 
-def mean_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
+def mean_interval(values: Sequence[float] | NDArray[np.float64], level: float = LEVEL) -> Interval | None:
     """Student's interval of the mean of values without bounds, such as seconds; None for fewer than two.
 
     Source: Student, "The probable error of a mean", Biometrika 6 (1908).
     """
     if len(values) < 2:  # noqa: PLR2004 - one value has no spread.
         return None
-    half = student_quantile(0.5 + level / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
-    return Interval(fmean(values) - half, fmean(values) + half)
+    column = np.asarray(values, dtype=float)
+    mean, half = float(column.mean()), float(column.std(ddof=1)) / math.sqrt(len(column))
+    half *= student_quantile(0.5 + level / 2, len(column) - 1)
+    return Interval(mean - half, mean + half)
 
 
 def total_interval(values: Sequence[float], number: int, level: float = LEVEL) -> Interval | None:

@@ -32,7 +32,7 @@ def quantile(counts: Sequence[int], share: float) -> float | None:
     return None
 
 
-def added(first: Sequence[int], second: Sequence[int]) -> list[int]:
+def add_histograms(first: Sequence[int], second: Sequence[int]) -> list[int]:
     """The histogram of both."""
     return [
         (first[index] if index < len(first) else 0) + (second[index] if index < len(second) else 0)

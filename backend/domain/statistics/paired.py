@@ -2,11 +2,21 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from statistics import NormalDist, stdev
+from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from backend.domain.model.score import is_solved
-from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cluster_mean
+from backend.domain.statistics.intervals import (
+    LEVEL,
+    Interval,
+    TaskCluster,
+    cluster_mean,
+    cluster_mean_of_columns,
+    exact_sum,
+)
 from backend.domain.statistics.permutation import fair_tail
 
 MCNEMAR = "exact McNemar test"
@@ -22,7 +32,7 @@ class Pair(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How a rate differs: other minus base.
+    """Difference of a rate: other minus base.
 
     Attributes:
         base, other: the rate under both conditions, over the same pairs.
@@ -68,7 +78,7 @@ def compare(pairs: Iterable[Pair], *, level: float = LEVEL) -> Comparison:
     solved = [Pair(pair.task, float(is_solved(pair.base)), float(is_solved(pair.other))) for pair in all_pairs]
     only_base = sum(pair.base > pair.other for pair in solved)
     only_other = sum(pair.other > pair.base for pair in solved)
-    p_value, test = _tested(solved)
+    p_value, test = _sign_test(solved)
     return Comparison(
         pairs=len(all_pairs),
         tasks=len({pair.task for pair in all_pairs}),
@@ -82,12 +92,20 @@ def compare(pairs: Iterable[Pair], *, level: float = LEVEL) -> Comparison:
 
 
 def difference(pairs: Sequence[Pair], level: float = LEVEL) -> Difference:
-    """How the mean differs over one pair or more; tasks are what is drawn."""
+    """Difference of the means over one pair or more; tasks are resampled."""
     base = math.fsum(pair.base for pair in pairs) / len(pairs)
     other = math.fsum(pair.other for pair in pairs) / len(pairs)
     value = math.fsum(pair.other - pair.base for pair in pairs) / len(pairs)
     interval = cluster_mean(_clusters(pairs), level=level, low=-1.0)
     return Difference(base, other, value, interval or Interval(-1.0, 1.0), (base - other) / base if base > 0 else None)
+
+
+def difference_of_columns(base: NDArray[np.float64], other: NDArray[np.float64], level: float = LEVEL) -> Difference:
+    """Difference of the means over one task or more, each with a value under both conditions: shape (tasks,)."""
+    changes = other - base
+    one, two, value = (exact_sum(column) / len(column) for column in (base, other, changes))
+    interval = cluster_mean_of_columns(np.ones(len(changes)), changes, level=level, low=-1.0)
+    return Difference(one, two, value, interval or Interval(-1.0, 1.0), (one - two) / one if one > 0 else None)
 
 
 def _clusters(pairs: Sequence[Pair]) -> list[TaskCluster]:
@@ -98,7 +116,7 @@ def _clusters(pairs: Sequence[Pair]) -> list[TaskCluster]:
     return [TaskCluster(len(values), math.fsum(values)) for values in by_task.values()]
 
 
-def _tested(solved: Sequence[Pair]) -> tuple[float, str]:
+def _sign_test(solved: Sequence[Pair]) -> tuple[float, str]:
     """By the net change of each task; with one pair per task that is McNemar's test."""
     clusters = _clusters(solved)
     worse, better = sum(cluster.total < 0 for cluster in clusters), sum(cluster.total > 0 for cluster in clusters)
@@ -128,7 +146,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def detectable_difference(
-    differences: Sequence[float], *, tasks: int | None = None, alpha: float = 0.05, power: float = 0.8
+    differences: Sequence[float] | NDArray[np.float64],
+    *,
+    tasks: int | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
 ) -> float | None:
     """The smallest mean difference that tasks which vary like these would show with this power, two-sided.
 
@@ -149,7 +171,8 @@ def detectable_difference(
     if len(differences) < 2 or n < 1:  # noqa: PLR2004 - one task has no spread.
         return None
     quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-    smallest = quantiles * stdev(differences) / math.sqrt(n)
-    if all(value in {-1.0, 0.0, 1.0} for value in differences):
+    column = np.sort(np.asarray(differences, dtype=float))  # Sorted, so that no order of tasks changes the sums.
+    smallest = quantiles * float(column.std(ddof=1)) / math.sqrt(n)
+    if np.isin(column, (-1.0, 0.0, 1.0)).all():
         smallest = max(smallest, math.ceil(math.log2(2 / alpha)) / n)
     return min(1.0, smallest)

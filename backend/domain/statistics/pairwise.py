@@ -27,7 +27,9 @@ PRIOR = 0.5
 """Imagined wins and losses of each contestant against one of average strength. See `rate`."""
 _Z = 1.959963984540054  # of a two-sided 95 % interval
 _ROUNDS = 100
-_CLOSE = 1e-10
+_CLOSE = 1e-12
+_SMALLEST = 1e-10
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -104,11 +106,11 @@ def rate(scores: Sequence[Score], *, prior: float = PRIOR) -> list[Rating]:
     ratings: list[Rating] = []
     for number, names in enumerate(groups(real)):
         members = set(names)
-        ratings += _rated(names, [score for score in real if score.first in members], number, prior)
+        ratings += _fit_ratings(names, [score for score in real if score.first in members], number, prior)
     return ratings
 
 
-def _rated(names: Sequence[str], scores: Sequence[Score], group: int, prior: float) -> list[Rating]:
+def _fit_ratings(names: Sequence[str], scores: Sequence[Score], group: int, prior: float) -> list[Rating]:
     import numpy as np
 
     model = _Davidson(names, scores, prior)
@@ -121,7 +123,7 @@ def _rated(names: Sequence[str], scores: Sequence[Score], group: int, prior: flo
         Rating(name, group, float(at), Interval(float(at - width), float(at + width)), *model.totals[name])
         for name, at, width in zip(names, points, spread, strict=True)
     ]
-    return sorted(rows, key=lambda row: (-row.points, row.name))
+    return sorted(rows, key=lambda row: (-round(row.points, 6), row.name))
 
 
 class _Davidson:
@@ -141,19 +143,50 @@ class _Davidson:
         """Logarithms of the strengths, and their covariance, by Newton's method with halved steps."""
         import numpy as np
 
+        if self.prior <= 0.0 and not self._has_maximum():
+            raise ValueError("the choices have no most likely strengths", "somebody was always preferred: use a prior")
+        # The likelihood depends on differences only: this fixes their sum at 0, and what is not fitted where it is.
+        gauge: Any = np.zeros((self.count + 1, self.count + 1))
+        gauge[: self.count, : self.count] = 1.0
+        gauge[self.count, self.count] = 0.0 if self.with_ties else 1.0
         at: Any = np.zeros(self.count + 1)
         value, slope, bend = self._at(at)
         for _ in range(_ROUNDS):
-            step = np.linalg.pinv(bend, hermitian=True) @ slope
+            covariance = np.linalg.inv(bend + gauge)
+            step = covariance @ slope
+            # Half of slope @ step is what the step can still add to the log-likelihood, whatever the counts.
+            if slope @ step < _CLOSE:
+                break
             size = 1.0
-            while size > _CLOSE and self._at(at + size * step)[0] < value:
+            while size > _SMALLEST and self._at(at + size * step)[0] < value - _ROUNDING * abs(value):
                 size /= 2.0
             at = at + size * step
             value, slope, bend = self._at(at)
-            if np.abs(step).max() * size < _CLOSE:
-                covariance: Any = np.linalg.pinv(bend, hermitian=True)
-                return at[: self.count], covariance[: self.count, : self.count]
-        raise ValueError("the choices have no most likely strengths", "somebody was always preferred: use a prior")
+        return at[: self.count], covariance[: self.count, : self.count]
+
+    def _has_maximum(self) -> bool:
+        """Whether the likelihood has a maximum without a prior.
+
+        It has none if strengths can grow apart for ever without making a choice less likely. Without ties, that is
+        where the graph of wins is not strongly connected (Ford 1957). With ties the tie parameter may grow, too: then
+        each winner is 2 or more units above the loser, and those of a tie are at most 2 apart.
+        """
+        import numpy as np
+
+        beaten: Any = np.zeros((self.count, self.count), dtype=bool)
+        tied: Any = np.zeros((self.count, self.count), dtype=bool)
+        for (one, two), (wins, losses, ties) in zip(self.pairs, self.outcomes, strict=True):
+            beaten[one, two] |= wins > 0.0
+            beaten[two, one] |= losses > 0.0
+            tied[one, two] |= ties > 0.0
+        tied |= tied.T
+        reached = beaten | tied | np.eye(self.count, dtype=bool)
+        # How far a row may be above a column at most: shortest paths, where a negative cycle is a contradiction.
+        above = np.where(beaten.T, -2.0, np.where(tied, 2.0, np.inf))
+        for by in range(self.count):
+            reached |= reached[:, by, None] & reached[by]
+            above = np.minimum(above, above[:, by, None] + above[by])
+        return bool(reached.all()) and (not self.with_ties or bool((np.diag(above) < 0.0).any()))
 
     def _at(self, at: "Floats") -> "tuple[float, Floats, Floats]":
         """Log-likelihood, its gradient, and minus its second derivative."""
@@ -186,13 +219,13 @@ def _add(rows: Any, outcome: Any, at: Any, slope: Any, bend: Any, *, kinds: int)
 
     rows, outcome = rows[:kinds], outcome[:kinds]
     logits = rows @ at
-    top = float(logits.max())
-    weights = np.exp(logits - top)
+    logits -= logits.max()  # Relative to the largest: else most digits cancel below where one wins a million times.
+    weights = np.exp(logits)
     shares = weights / weights.sum()
     number = float(outcome.sum())
     slope += rows.T @ (outcome - number * shares)
     bend += number * (rows.T @ (np.diag(shares) - np.outer(shares, shares)) @ rows)
-    return float(outcome @ logits) - number * (top + float(np.log(weights.sum())))
+    return float(outcome @ logits) - number * float(np.log1p(np.sort(weights)[:-1].sum()))
 
 
 def _totals(names: Sequence[str], scores: Sequence[Score]) -> Mapping[str, tuple[float, float, float]]:

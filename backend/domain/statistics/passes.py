@@ -56,7 +56,7 @@ def _check(n: int, solved: int, k: int) -> None:
         raise ValueError(f"k = {k} of {n} passes, {solved} of them solved")
 
 
-def pooled(tasks: Sequence[Sequence[float]], level: float = LEVEL) -> Estimate | None:
+def pool(tasks: Sequence[Sequence[float]], level: float = LEVEL) -> Estimate | None:
     """Mean over tasks of the means over their passes; tasks without a pass are left out.
 
     Args:

@@ -1,4 +1,4 @@
-"""How far episodes got, and when: shares of parts reached by step, and what those shares go with."""
+"""Progress of episodes: share of parts reached by step, and what it correlates with."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -46,12 +46,12 @@ class Bin(NamedTuple):
 
 def curve(episodes: Sequence[EpisodeProgress]) -> list[Point]:
     """Share of the parts of all episodes together that were reached by each step, from 0 to the last that counts."""
-    listed = sum(one.listed for one in episodes)
+    listed = sum(episode.listed for episode in episodes)
     if not listed:
         return []
     by_step: dict[int, int] = {}
-    for one in episodes:
-        for step in one.steps:
+    for episode in episodes:
+        for step in episode.steps:
             by_step[step] = by_step.get(step, 0) + 1
     points, reached = [], 0
     for step in range(max(by_step, default=0) + 1):
@@ -63,8 +63,8 @@ def curve(episodes: Sequence[EpisodeProgress]) -> list[Point]:
 def bins(episodes: Sequence[EpisodeProgress]) -> list[Bin]:
     """Episodes by the share of their parts that they reached."""
     scores: dict[str, list[float]] = {label: [] for label in (*(label for _, label in BINS), ALL)}
-    for one in episodes:
-        scores[_label(one.share)].append(one.score)
+    for episode in episodes:
+        scores[_label(episode.share)].append(episode.score)
     return [Bin(label, len(values), fmean(values) if values else None) for label, values in scores.items()]
 
 

@@ -1,9 +1,17 @@
 """Ranks and tie groups of a leaderboard."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from backend.domain.statistics.intervals import Interval
+
+_CLOSE = 1e-9
+"""Difference up to which estimates are equal: means of the same scores differ by rounding."""
+
+
+def rank(value: float, others: Iterable[float]) -> int:
+    """The rank of an estimate among others; equal ones share a rank."""
+    return 1 + sum(other > value + _CLOSE for other in others)
 
 
 class Standing(NamedTuple):
@@ -31,7 +39,7 @@ def standings(estimates: Sequence[tuple[float, Interval]]) -> list[Standing]:
     groups: dict[int, int] = {}
     leader, group = -1, 0
     for at in order:
-        if leader < 0 or estimates[at][1].high < estimates[leader][1].low:
+        if leader < 0 or estimates[at][1].high < estimates[leader][1].low - _CLOSE:
             leader, group = at, group + 1
         groups[at] = group
     return [_standing(estimates, at, groups[at]) for at in range(len(estimates))]
@@ -41,8 +49,8 @@ def _standing(estimates: Sequence[tuple[float, Interval]], at: int, group: int) 
     value, interval = estimates[at]
     others = [estimate for index, estimate in enumerate(estimates) if index != at]
     return Standing(
-        rank=1 + sum(other > value for other, _ in others),
+        rank=rank(value, (other for other, _ in others)),
         group=group,
-        best=1 + sum(other.low > interval.high for _, other in others),
-        worst=len(estimates) - sum(other.high < interval.low for _, other in others),
+        best=1 + sum(other.low > interval.high + _CLOSE for _, other in others),
+        worst=len(estimates) - sum(other.high < interval.low - _CLOSE for _, other in others),
     )

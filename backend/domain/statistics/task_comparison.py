@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from backend.domain.model.score import is_solved
 from backend.domain.statistics.intervals import LEVEL
-from backend.domain.statistics.paired import MCNEMAR, Difference, Pair, detectable_difference, difference
+from backend.domain.statistics.paired import MCNEMAR, Difference, detectable_difference, difference_of_columns
 from backend.domain.statistics.permutation import FLIPS, sign_flip
 
 SIGN_FLIP = "exact sign-flip permutation test"
@@ -20,13 +23,21 @@ class TaskScores(NamedTuple):
     base: Sequence[float]
     other: Sequence[float]
 
-    @property
-    def means(self) -> Pair:
-        return Pair(self.task, fmean(self.base), fmean(self.other))
 
-    @property
-    def solve_rates(self) -> Pair:
-        return Pair(self.task, fmean(map(is_solved, self.base)), fmean(map(is_solved, self.other)))
+class PairedColumns(NamedTuple):
+    """Common tasks of two runs, each array of shape (tasks,).
+
+    Attributes:
+        base, other: mean scores over the passes of each task.
+        base_solved, other_solved: shares of its passes that solved it.
+        single: each task has one pass on each side.
+    """
+
+    base: NDArray[np.float64]
+    other: NDArray[np.float64]
+    base_solved: NDArray[np.float64]
+    other_solved: NDArray[np.float64]
+    single: bool
 
 
 class TaskComparison(NamedTuple):
@@ -60,19 +71,26 @@ def compare_tasks(tasks: Sequence[TaskScores], *, level: float = LEVEL, seed: in
         level: confidence of intervals.
         seed: of the permutation test's draws, where it cannot count.
     """
-    if not tasks:
-        return None
-    means, rates = [task.means for task in tasks], [task.solve_rates for task in tasks]
-    differences = [pair.other - pair.base for pair in means]
-    result = sign_flip(differences, seed=seed)
+    sides = [[(fmean(scores), fmean(map(is_solved, scores))) for scores in side]
+             for side in ([task.base for task in tasks], [task.other for task in tasks])]  # fmt: skip
+    (base, base_solved), (other, other_solved) = (np.array(side, dtype=float).reshape(-1, 2).T for side in sides)
     single = all(len(task.base) == len(task.other) == 1 for task in tasks)
-    binary = single and all(value in {-1.0, 0.0, 1.0} for value in differences)
+    return compare_columns(PairedColumns(base, other, base_solved, other_solved, single), level=level, seed=seed)
+
+
+def compare_columns(tasks: PairedColumns, *, level: float = LEVEL, seed: int = 0) -> TaskComparison | None:
+    """The same as `compare_tasks` for many tasks at once."""
+    if not len(tasks.base):
+        return None
+    differences = tasks.other - tasks.base
+    result = sign_flip(differences.tolist(), seed=seed)
+    binary = tasks.single and bool(np.isin(differences, (-1.0, 0.0, 1.0)).all())
     return TaskComparison(
-        tasks=len(tasks),
-        success=difference(rates, level),
-        score=difference(means, level),
-        worse=sum(pair.other < pair.base for pair in rates),
-        better=sum(pair.other > pair.base for pair in rates),
+        tasks=len(differences),
+        success=difference_of_columns(tasks.base_solved, tasks.other_solved, level),
+        score=difference_of_columns(tasks.base, tasks.other, level),
+        worse=int(np.count_nonzero(tasks.other_solved < tasks.base_solved)),
+        better=int(np.count_nonzero(tasks.other_solved > tasks.base_solved)),
         p_value=result.two_sided,
         test=MCNEMAR if binary else SIGN_FLIP if result.exact else SIGN_FLIP_DRAWN,
         regression_p=result.less,

@@ -91,8 +91,8 @@ def step_score(reference: Reference, actions: Sequence[Action], screen: ScreenSi
         actions: the agent's, in pixels of the screen; empty for an invalid answer, which is wrong.
         screen: its size.
     """
-    answer, right = summary(actions), summary([one.action for one in reference.actions])
-    accepted = [right, *(summary([one]) for one in reference.alternatives)]
+    answer, right = summary(actions), summary([action.action for action in reference.actions])
+    accepted = [right, *(summary([alternative]) for alternative in reference.alternatives)]
     boxes = _boxes_of_point(reference)
     type_match = any(_same_kind(answer, one) for one in accepted)
     grounding = None if right.point is None else _is_at(answer.point, right.point, boxes, screen)
@@ -109,17 +109,17 @@ def step_score(reference: Reference, actions: Sequence[Action], screen: ScreenSi
         web_success=None if right.point and not boxes else element is not False and f1 == 1.0,
         sequence=sequence,
         penalty=penalty,
-        sequence_most=_best(len(_sequence(one.action for one in reference.actions))),
+        sequence_most=_best(len(_sequence(action.action for action in reference.actions))),
     )
 
 
 def summary(actions: Sequence[Action]) -> ActionSummary:
     """What actions amount to: the text if anything is typed, else the first one that does more than point or wait."""
-    point = next(((one.x, one.y) for one in actions if one.x is not None and one.y is not None), None)
-    texts = [one.text for one in actions if one.type is ActionType.TYPING]
+    point = next(((action.x, action.y) for action in actions if action.x is not None and action.y is not None), None)
+    texts = [action.text for action in actions if action.type is ActionType.TYPING]
     if texts:
         return ActionSummary("type", "".join(texts), point)
-    does_more = [one for one in actions if one.type not in {ActionType.MOVE_TO, ActionType.WAIT}]
+    does_more = [action for action in actions if action.type not in {ActionType.MOVE_TO, ActionType.WAIT}]
     first = next(iter(does_more or actions), None)
     if first is None:
         return ActionSummary("")
@@ -143,16 +143,16 @@ def _same_kind(answer: ActionSummary, right: ActionSummary) -> bool:
 
 
 def _same_value(answer: ActionSummary, right: ActionSummary) -> bool:
-    return _folded(answer.value) == _folded(right.value)
+    return _fold_case(answer.value) == _fold_case(right.value)
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
 def _boxes_of_point(reference: Reference) -> Sequence[Box]:
     """Of the first right action that has a place."""
-    return next((one.boxes for one in reference.actions if one.action.x is not None), ())
+    return next((action.boxes for action in reference.actions if action.action.x is not None), ())
 
 
 def _is_at(answer: tuple[int, int] | None, right: tuple[int, int], boxes: Sequence[Box], screen: ScreenSize) -> bool:
@@ -186,7 +186,7 @@ def _word(what: ActionSummary, reference: Reference) -> str:
 
 
 def _sequence(actions: Iterable[Action]) -> list[Action]:
-    return [one for one in actions if one.type not in _IDLE]
+    return [action for action in actions if action.type not in _IDLE]
 
 
 def _best(length: int) -> float:
@@ -201,7 +201,7 @@ def _name(action: Action) -> str:
 
 def _omniact(reference: Reference, actions: Sequence[Action]) -> tuple[float, float]:
     """(sequence score, penalty): 0 if the calls are not the right ones in the right order."""
-    right = [one for one in reference.actions if one.action.type not in _IDLE]
+    right = [action for action in reference.actions if action.action.type not in _IDLE]
     answer = _sequence(actions)
     if [_name(one.action) for one in right] != [_name(one) for one in answer]:
         return 0.0, 0.0

@@ -48,6 +48,6 @@ def offline_cells(study: OfflineStudyConfig) -> Sequence[DesignCell]:
                 path=f"factors.{factor.name}",
                 hint=f"What can: {', '.join(FIELDS)}.",
             )
-    if study.cells_wanted > MOST_CELLS:
+    if study.cell_count > MOST_CELLS:
         raise Invalid(f"more than {MOST_CELLS} cells", code="study_too_large", path="factors")
     return cells(study)

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 from backend.domain.errors import Invalid
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import JSON, Frozen
+from backend.domain.model.validation_words import problem_words
 from backend.domain.statistics.intervals import LEVEL, RESAMPLES
 
 MOST_CELLS = 200
@@ -74,8 +75,8 @@ class StudyConfig(Frozen):
     resamples: int = Field(default=RESAMPLES, ge=100, le=20_000)
 
     @property
-    def cells_wanted(self) -> int:
-        """How many cells the design has."""
+    def cell_count(self) -> int:
+        """Number of cells of the design."""
         numbers = [len(factor.levels) for factor in self.factors if factor.name != TASKS]
         sets = math.prod(len(factor.levels) for factor in self.factors if factor.name == TASKS)
         return sets * (math.prod(numbers) if self.design is Design.FULL else 1 + sum(number - 1 for number in numbers))
@@ -114,10 +115,10 @@ def check(study: StudyConfig) -> None:
     if len(study.compared) < len(study.factors) and study.sample is not None:
         hint = "Leave it out, or list the tasks of each set."
         raise Invalid("a sample is drawn from one selection of tasks", code="invalid_study", path="sample", hint=hint)
-    if study.cells_wanted > MOST_CELLS:
+    if study.cell_count > MOST_CELLS:
         hint = "Take fewer factors or levels, or one factor at a time."
         raise Invalid(
-            f"{study.cells_wanted} cells are more than {MOST_CELLS}", code="study_too_large", path="factors", hint=hint
+            f"{study.cell_count} cells are more than {MOST_CELLS}", code="study_too_large", path="factors", hint=hint
         )
 
 
@@ -225,7 +226,7 @@ def _cell(study: StudyConfig, base: Mapping[str, JSON], levels: Mapping[str, JSO
         return DesignCell(levels, RunConfig.model_validate(config))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise _misfit(study, levels, ".".join(map(str, first["loc"])), first["msg"]) from error
+        raise _misfit(study, levels, ".".join(map(str, first["loc"])), problem_words(first)) from error
 
 
 def _set(config: dict[str, JSON], factor: str, level: JSON, study: StudyConfig) -> None:
@@ -271,14 +272,14 @@ def _path(study: StudyConfig, factor: str, level: JSON) -> str:
     return f"factors.{factor}.{[level_label(each) for each in levels].index(level_label(level))}"
 
 
-def sampled(keys: Sequence[str], share: float, seed: int) -> list[str]:
+def sample_tasks(keys: Sequence[str], share: float, seed: int) -> list[str]:
     """A seeded share of the tasks, one at least, in their own order; the same for the same tasks and seed."""
     size = max(1, round(len(keys) * share))
     chosen = set(random.Random(f"{seed}\n{share}").sample(sorted(keys), size))  # noqa: S311 - no secret.
     return [key for key in keys if key in chosen]
 
 
-def matched(cells: Sequence[Mapping[str, JSON]], factor: str, level: JSON, base: JSON) -> list[tuple[int, int]]:
+def matched_cells(cells: Sequence[Mapping[str, JSON]], factor: str, level: JSON, base: JSON) -> list[tuple[int, int]]:
     """Pairs of cells that differ only in that factor, as (index with `base`, index with `level`)."""
 
     def rest(levels: Mapping[str, JSON]) -> str:

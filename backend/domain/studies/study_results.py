@@ -9,7 +9,7 @@ from backend.domain.model.measures import in_order
 from backend.domain.model.task import JSON
 from backend.domain.statistics.distributions import Bar, Spread, bars, histogram, spread
 from backend.domain.statistics.paired import Comparison, Difference, Pair, compare, holm
-from backend.domain.studies.study import StudyConfig, matched
+from backend.domain.studies.study import StudyConfig, matched_cells
 from backend.domain.studies.study_shapes import Sensitivity, ShapeResult, Values, sensitivities, shapes
 
 SCORED = "scored"
@@ -144,17 +144,17 @@ def _levels(
     results = []
     for factor in study.compared:
         for level in factor.levels[1:]:
-            sides = matched([levels for levels, _ in outcomes], factor.name, level, factor.levels[0])
+            sides = matched_cells([levels for levels, _ in outcomes], factor.name, level, factor.levels[0])
             both, excluded = _pairs([(by_key[one], by_key[other]) for one, other in sides])
             pairs = [Pair(one.task, one.score or 0.0, two.score or 0.0) for one, two in both]
             comparison = compare(pairs, level=study.level)
             measures = _measures(study, both)
             results.append(LevelResult(factor.name, factor.levels[0], level, comparison, None, excluded, measures))
-    return _adjusted(results)
+    return _adjust_p_values(results)
 
 
 def _measures(study: StudyConfig, both: Sequence[tuple[CellEpisode, CellEpisode]]) -> dict[str, MeasureDifference]:
-    """How each measure differs, paired."""
+    """Paired difference of each measure."""
     names = in_order([name for facts in both for fact in facts for name in fact.measures if name != "score"])
     differences = {}
     for name in names:
@@ -190,7 +190,7 @@ def _absent(key: tuple[str, int]) -> CellEpisode:
     return CellEpisode(*key, state="no such episode")
 
 
-def _adjusted(results: Sequence[LevelResult]) -> list[LevelResult]:
+def _adjust_p_values(results: Sequence[LevelResult]) -> list[LevelResult]:
     tested = [at for at, result in enumerate(results) if result.comparison.p_value is not None]
     values = holm([results[at].comparison.p_value or 0.0 for at in tested])
     adjusted = dict(zip(tested, values, strict=True))

@@ -73,8 +73,8 @@ def _deviations(groups: Sequence[Sequence[Mapping[str, Mapping[str, float]]]]) -
 def _means(episodes: Sequence[Values]) -> dict[str, dict[str, float]]:
     """By task and name, the mean over repeats; a measure that one repeat lacks is left out."""
     by_task: dict[str, list[Mapping[str, float]]] = {}
-    for one in episodes:
-        by_task.setdefault(one.task, []).append(one.values)
+    for episode in episodes:
+        by_task.setdefault(episode.task, []).append(episode.values)
     return {
         task: {
             name: fmean(values[name] for values in all_) for name in all_[0] if all(name in values for values in all_)
@@ -103,8 +103,8 @@ def shapes(study: StudyConfig, cells: Cells) -> list[ShapeResult]:
 
 
 def _shapes(study: StudyConfig, levels: Mapping[str, JSON], episodes: Sequence[Values]) -> ShapeResult:
-    kinds = {one.task: kind for one in episodes if (kind := shape(one.extra)) is not None}
-    pairs, means = _matched(kinds, study.base.seed), _means(episodes)
+    kinds = {episode.task: kind for episode in episodes if (kind := shape(episode.extra)) is not None}
+    pairs, means = _matched_pairs(kinds, study.base.seed), _means(episodes)
     names = in_order([name for task in kinds for name in means[task]])
     comparisons = {}
     for name in sorted(names, key=lambda one: one != "score"):
@@ -132,7 +132,7 @@ def shape(extra: Mapping[str, JSON]) -> tuple[str, int, int, str] | None:
     return (CHAIN if width == 1 else GRAPH), nodes, edges, knowledge
 
 
-def _matched(kinds: Mapping[str, tuple[str, int, int, str]], seed: int) -> list[tuple[str, str]]:
+def _matched_pairs(kinds: Mapping[str, tuple[str, int, int, str]], seed: int) -> list[tuple[str, str]]:
     """(chain, graph) pairs within each group of equal counts, drawn at random from the seed."""
     groups: dict[tuple[int, int, str], dict[str, list[str]]] = {}
     for task, (kind, nodes, edges, knowledge) in sorted(kinds.items()):

@@ -39,7 +39,7 @@ def rows(step: RecordedStep) -> Iterator[dict[str, Any]]:
                 "function": function,
                 "args": args,
                 "rect": list(met.rect) if met else None,
-                "description": action.note or described(action, met),
+                "description": action.note or describe(action, met),
                 "thought": step.explanation,
                 "control_text": met.text if met else "",
             }
@@ -77,7 +77,7 @@ def _key(name: str) -> str:
     return f"{{{name.upper()}}}"
 
 
-def described(action: Action, met: ScreenControl | None) -> str:
+def describe(action: Action, met: ScreenControl | None) -> str:
     """A few words for people."""
     where = f" on {met.text!r}" if met and met.text else ""
     what = keys_of(action)
@@ -88,7 +88,7 @@ def control_at(step: RecordedStep, action: Action) -> ScreenControl | None:
     """The smallest control under the action's point: of the picture's marks, else of the accessibility tree."""
     if action.x is None or action.y is None:
         return None
-    controls = [control for control in _controls(step) if _inside(control.rect, action.x, action.y)]
+    controls = [control for control in _controls(step) if _is_inside(control.rect, action.x, action.y)]
     return min(controls, key=_area, default=None)
 
 
@@ -115,7 +115,7 @@ def _of_tree(xml: str) -> Sequence[ScreenControl]:
     ]
 
 
-def _inside(rect: tuple[int, int, int, int], x: int, y: int) -> bool:
+def _is_inside(rect: tuple[int, int, int, int], x: int, y: int) -> bool:
     left, top, right, bottom = rect
     return left <= x < right and top <= y < bottom
 
@@ -131,6 +131,6 @@ def parallel(steps: Sequence[RecordedStep]) -> Mapping[str, list[Any]]:
     return {"observations": [path for path, _ in pairs], "actions": [row for _, row in pairs]}
 
 
-def observed(steps: Sequence[RecordedStep]) -> Iterator[PictureRef]:
+def observed_pictures(steps: Sequence[RecordedStep]) -> Iterator[PictureRef]:
     """The pictures that `parallel` names."""
     return (step.frame for step in steps if step.frame and any(action.type not in _ENDS for action in step.actions))

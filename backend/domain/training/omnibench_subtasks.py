@@ -6,7 +6,7 @@ from typing import Any
 from backend.domain.model.trajectory_export import ExportedAttempt, PictureRef
 from backend.domain.ports.training import Column
 from backend.domain.registry import PluginKind, register
-from backend.domain.training._omni_actions import observed, parallel
+from backend.domain.training._omni_actions import observed_pictures, parallel
 
 
 @register(PluginKind.TRAINING, "omnibench_subtasks")
@@ -38,7 +38,7 @@ class OmnibenchSubtasks:
 
     def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
         last = max(piece[-1] for piece in self._pieces(recorded))
-        return observed([step for step in recorded.acted if step.index <= last])
+        return observed_pictures([step for step in recorded.acted if step.index <= last])
 
     def _pieces(self, recorded: ExportedAttempt) -> list[tuple[str, str, int, int]]:
         """(name, instruction, first step, last step) of each piece, in order."""

@@ -7,7 +7,7 @@ from backend.domain.model.task import check_order
 from backend.domain.model.trajectory_export import ExportedAttempt, PictureRef
 from backend.domain.ports.training import Column
 from backend.domain.registry import PluginKind, register
-from backend.domain.training._omni_actions import observed, parallel
+from backend.domain.training._omni_actions import observed_pictures, parallel
 from backend.domain.training._orders import number_of
 
 
@@ -41,7 +41,7 @@ class OmnibenchTasks:
         }
 
     def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
-        return observed(recorded.acted)
+        return observed_pictures(recorded.acted)
 
 
 def reached_order(recorded: ExportedAttempt) -> Sequence[str]:

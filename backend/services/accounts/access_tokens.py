@@ -83,12 +83,12 @@ def create(session: Session, name: str, *, kind: TokenKind, role: Role, days: in
     return token, _view(row)
 
 
-def of_bearer(connection: Connection, token: str, project: str = "") -> tuple[Principal, UUID, bool] | None:
+def principal_of_hash(connection: Connection, hashed: str, project: str = "") -> tuple[Principal, UUID, bool] | None:
     """Whom a token speaks for, its id, and whether its use should be noted; None if it is not in force.
 
-    Without a role if the request names another project than the token's.
+    Without a role if the request names another project than the token's. `hashed`: SHA-256 (hex) of the token.
     """
-    row = repository.open_token(connection, token_hash(token)) if looks_like_one(token) else None
+    row = repository.open_token(connection, hashed)
     if row is None:
         return None
     role = Role(row.role)

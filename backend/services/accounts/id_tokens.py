@@ -43,7 +43,7 @@ class IdTokenRefused(NotAllowed):
 
 @dataclass(frozen=True)
 class Issuer:
-    """What an issuer says of itself, its keys, and when they were read, by the monotonic clock."""
+    """An issuer's metadata and keys, with the time when they were read by the monotonic clock."""
 
     metadata: Mapping[str, Any]
     keys: jwk.KeySet
@@ -68,7 +68,7 @@ def checked_issuer(address: str, *, plain: Collection[str] = ()) -> str:
 
 
 def unverified_claims(token: str) -> Mapping[str, Any]:
-    """What a token says, unproven: only for choosing by whom and how to have it proven. Raises IdTokenRefused."""
+    """The claims of an unverified token. Use them only to choose how to verify it. Raises IdTokenRefused."""
     try:
         claims = json.loads(jws.extract_compact(token[: LONGEST_TOKEN + 1].encode()).payload)
     except (JoseError, ValueError) as error:
@@ -98,7 +98,7 @@ class Issuers:
         self._reading = Lock()
 
     def metadata(self, issuer: str) -> Mapping[str, Any]:
-        """What the issuer says of itself. Raises Unavailable if it does not answer, Invalid for its address."""
+        """The issuer's metadata. Raises Unavailable if it does not answer, Invalid for its address."""
         return self._read(issuer, KEPT_SECONDS).metadata
 
     def verify(  # noqa: PLR0913 - each a condition
@@ -129,16 +129,16 @@ class Issuers:
             raise IdTokenRefused("this is not an id token")
         known = self._read(issuer, KEPT_SECONDS)
         try:
-            verified = _decoded(token, known.keys)
+            verified = _decode_token(token, known.keys)
         except JoseError as first:
             # The key may be newer than ours. Whoever sends rubbish makes us ask once in a while only.
             again = self._read(issuer, REREAD_SECONDS)
             if again is known:
-                raise _refused(first) from first
+                raise _refusal(first) from first
             try:
-                verified = _decoded(token, again.keys)
+                verified = _decode_token(token, again.keys)
             except JoseError as second:
-                raise _refused(second) from second
+                raise _refusal(second) from second
         options: dict[str, Any] = {
             "iss": {"essential": True, "value": issuer},
             "aud": {"essential": True, "value": audience},
@@ -150,7 +150,7 @@ class Issuers:
         try:
             claims.validate(now=int(self._now()), leeway=SKEW_SECONDS)
         except (JoseError, ValueError, TypeError) as error:
-            raise _refused(error) from error
+            raise _refusal(error) from error
         return dict(claims)
 
     def _read(self, issuer: str, oldest: float) -> Issuer:
@@ -162,9 +162,9 @@ class Issuers:
             known = self._known.get(issuer)
             if known is not None and self._clock() - known.read_at < oldest:
                 return known
-            return self._known.put(issuer, self._fetched(issuer))
+            return self._known.put(issuer, self._fetch_issuer(issuer))
 
-    def _fetched(self, issuer: str) -> Issuer:
+    def _fetch_issuer(self, issuer: str) -> Issuer:
         checked_issuer(issuer, plain=self._plain)
         metadata = self._json(issuer.rstrip("/") + _WELL_KNOWN)
         if metadata.get("issuer") != issuer:
@@ -193,7 +193,7 @@ def _is_for_signatures(key: Any) -> bool:
     return isinstance(key, dict) and key.get("kty") in _KEY_TYPES and key.get("use", "sig") == "sig"
 
 
-def _decoded(token: str, keys: jwk.KeySet) -> jwt.Token:
+def _decode_token(token: str, keys: jwk.KeySet) -> jwt.Token:
     """A token whose signature is that of one of the keys. Raises JoseError."""
     if "kid" in jws.extract_compact(token.encode()).headers():
         return jwt.decode(token, keys, algorithms=ALGORITHMS)
@@ -206,5 +206,5 @@ def _decoded(token: str, keys: jwk.KeySet) -> jwt.Token:
     raise problem or JoseError("there are no keys")
 
 
-def _refused(error: Exception) -> IdTokenRefused:
+def _refusal(error: Exception) -> IdTokenRefused:
     return IdTokenRefused(f"the id token is not valid: {str(error)[:200]}")

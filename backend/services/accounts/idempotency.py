@@ -87,7 +87,7 @@ def store_answer(session: Session, claim: KeyClaim, answer: StoredAnswer) -> Non
     """
     if not repository.store(session, claim.id, answer.status, answer.headers, answer.body):
         raise Conflict(
-            "another process does the request with this idempotency key",
+            "another process is handling the request with this idempotency key",
             code="idempotency_key_in_use",
             hint="Repeat it with the same key: the answer is that of the request which was done.",
         )

@@ -5,7 +5,7 @@ OpenID Connect Core 1.0, section 3.1; RFC 7636 (PKCE); RFC 9207 (the issuer in t
 
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,11 +34,12 @@ MOST_GROUPS = 1000
 
 @dataclass(frozen=True)
 class OpenIdRules:
-    """What an installation wants of its provider.
+    """An installation's settings for its OpenID provider.
 
     Attributes:
         issuer: its address.
-        client_id, client_secret: how it knows this installation; without a secret only PKCE proves it.
+        client_id: under which it knows this installation.
+        client_secret: the secret as it is now; empty: only PKCE proves this installation.
         scopes: what is asked for.
         first_sign_in: `refuse` who is not known yet; `link` them to the account that has their verified e-mail address
             as its name; `create` such an account if there is none.
@@ -49,7 +50,7 @@ class OpenIdRules:
 
     issuer: str
     client_id: str
-    client_secret: str | None
+    client_secret: Callable[[], str]
     scopes: Sequence[str]
     first_sign_in: str
     groups_claim: str
@@ -58,7 +59,7 @@ class OpenIdRules:
 
 
 class SignInAttempt(BaseModel):
-    """What the browser keeps while its person is at the provider; `following` is the page that they came for."""
+    """State that the browser keeps during the sign-in. `following`: the page that the person asked for."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -82,7 +83,7 @@ class SignInAttempt(BaseModel):
 
 @dataclass(frozen=True)
 class ProvenIdentity:
-    """Who somebody is to a provider. `email` is empty unless the provider has verified it."""
+    """A person's identity at a provider. `email` is empty unless the provider has verified it."""
 
     issuer: str
     subject: str
@@ -91,7 +92,7 @@ class ProvenIdentity:
 
 
 class _GuardedSession:
-    """What authlib's client needs of an HTTP session, through the guarded client."""
+    """The HTTP session that authlib's client needs, on the guarded client."""
 
     def __init__(self, web: Web) -> None:
         self._web = web
@@ -100,10 +101,10 @@ class _GuardedSession:
         """Sends a form, with the client's credentials."""
         body = httpx.QueryParams(dict(data))
         url, signed, text = auth.prepare("POST", url, dict(headers), str(body))
-        return _sent(self._web, "POST", url, signed, text.encode())
+        return _send(self._web, "POST", url, signed, text.encode())
 
 
-def _sent(web: Web, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> httpx.Response:
+def _send(web: Web, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> httpx.Response:
     reply = web.send(method, url, headers=headers, body=body, max_bytes=_MOST_BYTES, timeout=_TIMEOUT)
     return httpx.Response(reply.status, content=reply.body, request=httpx.Request(method, url))
 
@@ -150,9 +151,9 @@ class OpenIdClient:
             Unavailable: the provider does not answer.
         """
         if attempt is None or not hmac.compare_digest(attempt.state.encode(), answer.get("state", "").encode()):
-            raise NotAllowed("this sign-in was not begun in this browser", code="sign_in_state", hint="Begin again.")
+            raise NotAllowed("this sign-in was not started in this browser", code="sign_in_state", hint="Begin again.")
         if answer.get("iss", self.rules.issuer) != self.rules.issuer:
-            raise NotAllowed("the answer is another provider's", code="sign_in_state", hint="Begin again.")
+            raise NotAllowed("the answer comes from another provider", code="sign_in_state", hint="Begin again.")
         if "error" in answer or not answer.get("code"):
             raise NotAllowed(f"the provider says: {answer.get('error', 'nothing')[:100]}", code="sign_in_refused")
         try:
@@ -181,7 +182,7 @@ class OpenIdClient:
         if address and access_token and missing:
             headers = {"Authorization": f"Bearer {access_token}", "Accept": "application/json"}
             try:
-                reply = _sent(self._web, "GET", str(address), headers)
+                reply = _send(self._web, "GET", str(address), headers)
                 more = reply.json() if reply.status_code == _OK else {}
             except (DeskarenaError, ValueError) as error:
                 raise Unavailable("the OpenID provider does not answer", code="issuer_unavailable") from error
@@ -198,12 +199,13 @@ class OpenIdClient:
 
     def _client(self, callback: str) -> OAuth2Client:
         methods = self._issuers.metadata(self.rules.issuer).get("token_endpoint_auth_methods_supported") or []
+        secret = self.rules.client_secret() or None
         by_form = "client_secret_post" in methods and "client_secret_basic" not in methods
         return OAuth2Client(
             _GuardedSession(self._web),
             client_id=self.rules.client_id,
-            client_secret=self.rules.client_secret,
-            token_endpoint_auth_method="client_secret_post" if by_form and self.rules.client_secret else None,
+            client_secret=secret,
+            token_endpoint_auth_method="client_secret_post" if by_form and secret else None,
             scope=" ".join(self.rules.scopes),
             redirect_uri=callback,
             code_challenge_method="S256",
@@ -222,7 +224,9 @@ def sign_in(session: Session, identity: ProvenIdentity, rules: OpenIdRules) -> U
     Raises:
         NotAllowed: they have no account here and get none, or it is disabled.
     """
-    user = identities.user_of(session, identity.issuer, identity.subject) or _first(session, identity, rules)
+    user = identities.user_of(session, identity.issuer, identity.subject) or _account_at_first_sign_in(
+        session, identity, rules
+    )
     if user.disabled_at is not None:
         raise NotAllowed("this account is disabled", code="sign_in_refused")
     identities.mark_used(session, identity.issuer, identity.subject)
@@ -233,7 +237,7 @@ def sign_in(session: Session, identity: ProvenIdentity, rules: OpenIdRules) -> U
     return user
 
 
-def _first(session: Session, identity: ProvenIdentity, rules: OpenIdRules) -> UserAccount:
+def _account_at_first_sign_in(session: Session, identity: ProvenIdentity, rules: OpenIdRules) -> UserAccount:
     """The account of somebody who signs in like this for the first time."""
     if rules.first_sign_in == "refuse" or not identity.email:
         reason = "has not verified your e-mail address" if rules.first_sign_in != "refuse" else "is not known here"
@@ -245,7 +249,7 @@ def _first(session: Session, identity: ProvenIdentity, rules: OpenIdRules) -> Us
     if user is None:
         raise NotAllowed("there is no account with your e-mail address", code="sign_in_refused")
     if identities.has_other(session, user.id, identity.issuer):  # The address was given to somebody else.
-        raise NotAllowed("the account with your e-mail address is another's", code="sign_in_refused")
+        raise NotAllowed("the account with your e-mail address belongs to somebody else", code="sign_in_refused")
     now = repository.now(session)
     session.add(UserIdentity(user_id=user.id, issuer=identity.issuer, subject=identity.subject, used_at=now))
     audit.record(session, "identity_linked", user.name, {"identity": [None, identity.subject]})

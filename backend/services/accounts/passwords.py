@@ -15,7 +15,7 @@ _ROOM = BoundedSemaphore(2)
 """One hash takes 64 MiB: guesses in parallel wait instead of using up the memory."""
 
 
-def hashed(password: str, name: str) -> str:
+def hash_password(password: str, name: str) -> str:
     """The hash of a new password.
 
     Raises:
@@ -24,7 +24,7 @@ def hashed(password: str, name: str) -> str:
     if not LEAST <= len(password) <= MOST:
         raise Invalid(f"expected {LEAST} to {MOST} characters", code="invalid_password", path="password")
     if password.strip().lower() == name.lower():
-        raise Invalid("the password is the name", code="invalid_password", path="password")
+        raise Invalid("the password must differ from the name", code="invalid_password", path="password")
     with _ROOM:
         return _HASHER.hash(password)
 
@@ -32,7 +32,7 @@ def hashed(password: str, name: str) -> str:
 def require_same(password: str, repeated: str) -> None:
     """Refuses a new password that was not repeated as it is. Raises Invalid."""
     if password != repeated:
-        raise Invalid("the passwords differ", code="invalid_password", path="password")
+        raise Invalid("the passwords do not match", code="invalid_password", path="password")
 
 
 def matches(password_hash: str, password: str) -> bool:

@@ -1,4 +1,4 @@
-"""Who makes a request: bound to it, so that every service knows, and every query sees its project's rows only."""
+"""The principal of a request. It is bound to it: every query sees only the rows of the principal's project."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,8 +74,14 @@ class Principal:
         if not self.admin:
             raise NotAllowed("only administrators may do this", code="admin_required")
 
+    def may_keep_open(self, opened_by: "Principal") -> bool:
+        """Whether a stream that this principal opened earlier may stay open: same project, no lesser role."""
+        if self.role is None or opened_by.role is None or self.project != opened_by.project:
+            return False
+        return self.role.covers(opened_by.role)
+
     def seen_from(self, address: str) -> "Principal":
-        """The same, with the address of the request."""
+        """This principal with the address of the request."""
         return replace(self, address=address)
 
 

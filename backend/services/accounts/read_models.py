@@ -80,4 +80,4 @@ class AuditView(ReadModel):
     action: str
     target: str
     address: str
-    changes: dict[str, Any] = Field(description="Values before and after, by what changed.")
+    changes: dict[str, Any] = Field(description="Values before and after, by changed field.")

@@ -72,8 +72,10 @@ def start_session(session: Session, user: UserAccount, *, user_agent: str) -> st
     return token
 
 
-def of_cookie(connection: Connection, cookie: str, project: str, *, strict: bool) -> tuple[Principal, bool] | None:
-    """Who a cookie's session belongs to, and whether its use should be noted; None if it is over.
+def principal_of_cookie(
+    connection: Connection, cookie: str, project: str, *, strict: bool
+) -> tuple[Principal, bool] | None:
+    """Principal of a cookie's session, and whether its use should be noted; None if it has ended.
 
     Args:
         connection: to the database.
@@ -81,15 +83,24 @@ def of_cookie(connection: Connection, cookie: str, project: str, *, strict: bool
         project: name of the project that the request is about; empty: the person's first.
         strict: no other project will do: without a role in it, the person has none.
     """
-    row = repository.open_session(connection, token_hash(cookie), project) if is_token(cookie, _KIND) else None
+    if not is_token(cookie, _KIND):
+        return None
+    return principal_of_session(connection, token_hash(cookie), project, strict=strict)
+
+
+def principal_of_session(
+    connection: Connection, session_hash: str, project: str, *, strict: bool
+) -> tuple[Principal, bool] | None:
+    """As `principal_of_cookie`, by the SHA-256 (hex) of the cookie."""
+    row = repository.open_session(connection, session_hash, project)
     if row is None:
         return None
     principal = Principal(row.user, None, admin=row.admin, user_id=row.user_id, session_id=row.id)
     return _in_project(principal, row.project, project, strict=strict), row.idle > _MARK
 
 
-def of_service(connection: Connection, project: str, *, strict: bool) -> Principal:
-    """A program with the installation's token. Args: see `of_cookie`."""
+def service_principal(connection: Connection, project: str, *, strict: bool) -> Principal:
+    """A program with the installation's token. Args: see `principal_of_cookie`."""
     return _in_project(SERVICE, repository.any_project(connection, project), project, strict=strict)
 
 
@@ -152,7 +163,7 @@ def change_password(session: Session, current: str, new: str, *, user_agent: str
     user = sign_in(session, principal.name, current)
     if user is None:
         return None
-    user.password_hash = passwords.hashed(new, user.name)
+    user.password_hash = passwords.hash_password(new, user.name)
     ended = repository.end_sessions(session, user.id)
     audit.record(session, "password_changed", user.name, {"sessions": [ended, 1]})
     return start_session(session, user, user_agent=user_agent)

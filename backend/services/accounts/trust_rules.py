@@ -73,13 +73,16 @@ def create(  # noqa: PLR0913 - a rule's fields
     project = default_project(session)
     rules = repository.listing(session, project.id)
     if any(rule.name == name for rule in rules) or len(rules) >= MOST_RULES:
-        raise Conflict(f"there is already a rule called {name}, or there are {MOST_RULES}", code="trust_rule_exists")
+        raise Conflict(
+            f"there is already a rule called {name}, or the maximum of {MOST_RULES} is reached",
+            code="trust_rule_exists",
+        )
     row = TrustRule(
         project_id=project.id,
         name=name,
         issuer=issuer,
         audience=audience,
-        claims=_checked(claims),
+        claims=_check(claims),
         role=role,
         minutes=minutes,
     )
@@ -91,7 +94,7 @@ def create(  # noqa: PLR0913 - a rule's fields
     return view
 
 
-def _checked(claims: Mapping[str, str]) -> dict[str, str]:
+def _check(claims: Mapping[str, str]) -> dict[str, str]:
     """Patterns that say whom they trust. Raises Invalid."""
     patterns = {claim.strip(): pattern.strip() for claim, pattern in claims.items()}
     if "sub" not in patterns or len(patterns) > MOST_CLAIMS:
@@ -150,7 +153,7 @@ def exchange(factory: SessionFactory, issuers: Issuers, id_token: str, project: 
         address: where the request comes from.
 
     Raises:
-        IdTokenRefused: the token is not valid, or no rule of the project is about it.
+        IdTokenRefused: the token is not valid, was exchanged before, or no rule of the project is about it.
         Unavailable: the issuer does not answer.
     """
     unverified = unverified_claims(id_token)
@@ -174,6 +177,11 @@ def _issue(session: Session, rule_id: UUID, claims: Mapping[str, Any], address: 
     if rule is None:
         raise IdTokenRefused("the rule was revoked")
     repository.remove_old_tokens(session, rule.id, TOKEN_AGE)
+    id_token_hash = _jti_hash(claims)
+    if id_token_hash and repository.is_used(session, rule.id, id_token_hash):
+        raise IdTokenRefused(
+            "this id token was exchanged before", code="id_token_used", hint="Ask the CI system for another one."
+        )
     now = users.now(session)
     token, expires_at = new_token(PROJECT_PREFIX), now + timedelta(minutes=rule.minutes)
     rule.used_at = now
@@ -181,6 +189,7 @@ def _issue(session: Session, rule_id: UUID, claims: Mapping[str, Any], address: 
         AccessToken(
             project_id=rule.project_id,
             trust_rule_id=rule.id,
+            id_token_hash=id_token_hash,
             name=rule.name,
             beginning=token[:SHOWN],
             token_hash=token_hash(token),
@@ -192,6 +201,12 @@ def _issue(session: Session, rule_id: UUID, claims: Mapping[str, Any], address: 
     subject = {"subject": [None, str(claims["sub"])[:LONGEST_TEXT]], "token": [None, token[:SHOWN]]}
     audit.record(session, "id_token_exchanged", rule.name, subject)
     return JobToken(token=token, role=Role(rule.role), expires_at=expires_at)
+
+
+def _jti_hash(claims: Mapping[str, Any]) -> str | None:
+    """Of the token's own id; None without one: then only its end bounds how often it can be exchanged."""
+    jti = claims.get("jti")
+    return token_hash(jti) if isinstance(jti, str) and jti else None
 
 
 def _is_for(claims: Mapping[str, Any], audience: str) -> bool:
@@ -213,7 +228,7 @@ def _no_rule(project: str, claims: Mapping[str, Any]) -> IdTokenRefused:
     """The error has the token's own claims, which help to write a rule."""
     shown = ", ".join(f"{name} {str(claims.get(name))[:200]!r}" for name in ("iss", "aud", "sub"))
     return IdTokenRefused(
-        f"no rule of the project {project[:100]!r} is about this token: {shown}",
+        f"no trust rule of the project {project[:100]!r} matches this token: {shown}",
         hint="An admin of the project can add one at /account.",
     )
 

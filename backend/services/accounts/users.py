@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Literal
 
 from sqlalchemy.orm import Session
 
@@ -15,6 +16,7 @@ from backend.services.accounts.projects import LOCAL, default_project
 from backend.services.accounts.read_models import UserView
 from backend.services.accounts.secret_tokens import new_token, token_hash
 
+NoRole = Literal["none"]
 FIRST = "admin"
 """Name of the first person."""
 LINK_LIFE = timedelta(hours=24)
@@ -68,9 +70,16 @@ def create_account(session: Session, name: str, *, admin: bool = False) -> UserA
 
 
 def change_person(
-    session: Session, name: str, *, role: Role | None = None, admin: bool | None = None, enabled: bool | None = None
+    session: Session,
+    name: str,
+    *,
+    role: Role | NoRole | None = None,
+    admin: bool | None = None,
+    enabled: bool | None = None,
 ) -> UserView:
     """Changes a person's role, rights or access; None leaves what it was. Ends the sessions of a disabled person.
+
+    The role `none` takes the one in the project away.
 
     Raises:
         NotFound: there is no such person.
@@ -90,9 +99,10 @@ def change_person(
             repository.end_sessions(session, user.id)
             user.link_hash = None
     old_role = _roles(session, user).get(default_project(session).name)
-    if role is not None:
-        _set_role(session, user, role)
-    after = {"admin": user.admin, "enabled": user.disabled_at is None, "role": role or old_role}
+    new_role = old_role if role is None else None if role == "none" else role
+    if new_role != old_role:
+        _set_role(session, user, None if new_role is None else Role(new_role))
+    after = {"admin": user.admin, "enabled": user.disabled_at is None, "role": new_role}
     audit.record(session, "person_changed", name, audit.differences({**before, "role": old_role}, after))
     session.flush()  # The roles are read with a query.
     return _view(user, _roles(session, user))
@@ -113,7 +123,7 @@ def renew_link(session: Session, name: str) -> str:
 
 def link_owner(session: Session, token: str) -> str:
     """Name of the person for whom a one-time link was created. Raises Gone."""
-    return _of_link(session, token, lock=False).name
+    return _user_of_link(session, token, lock=False).name
 
 
 def set_first_password(session: Session, token: str, password: str) -> UserAccount:
@@ -123,8 +133,8 @@ def set_first_password(session: Session, token: str, password: str) -> UserAccou
         Gone: the link was used, replaced or has expired.
         Invalid: the password is not allowed.
     """
-    user = _of_link(session, token, lock=True)
-    user.password_hash = passwords.hashed(password, user.name)
+    user = _user_of_link(session, token, lock=True)
+    user.password_hash = passwords.hash_password(password, user.name)
     user.link_hash, user.link_expires_at, user.failed_sign_ins, user.locked_until = None, None, 0, None
     ended = repository.end_sessions(session, user.id)
     bind(session, Principal(user.name, None, user_id=user.id, address=principal_of(session).address))
@@ -157,7 +167,7 @@ def _new_link(session: Session, user: UserAccount) -> str:
     return token
 
 
-def _of_link(session: Session, token: str, *, lock: bool) -> UserAccount:
+def _user_of_link(session: Session, token: str, *, lock: bool) -> UserAccount:
     user = repository.by_link(session, token_hash(token), lock=lock)
     if user is None or user.disabled_at or not user.link_expires_at or user.link_expires_at < repository.now(session):
         raise Gone(
@@ -175,7 +185,7 @@ def _user(session: Session, name: str) -> UserAccount:
     return user
 
 
-def _set_role(session: Session, user: UserAccount, role: Role) -> None:
+def _set_role(session: Session, user: UserAccount, role: Role | None) -> None:
     repository.set_role(session, user.id, default_project(session).id, role)
 
 

@@ -33,7 +33,7 @@ class InvalidToken(NotAllowed):
 
 @dataclass(frozen=True)
 class Pass:
-    """What a token gives access to, in its current state.
+    """The episode that a token gives access to, in its current state.
 
     Attributes:
         attempt_id: the newest attempt; None before the first.
@@ -84,7 +84,7 @@ def issue(session: Session, episode_id: UUID, *, agents: frozenset[str] = REMOTE
         NotFound: There is no such episode.
         Conflict: the run's agent is not one of `agents`, or the episode has ended.
     """
-    rows = repository.locked(session, episode_id)
+    rows = repository.get_locked(session, episode_id)
     if rows is None:
         raise NotFound(f"there is no episode {episode_id}", code="episode_not_found")
     episode, run = rows
@@ -107,8 +107,8 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def opened(session: Session, token: str) -> Pass:
-    """What a token gives access to. Raises InvalidToken."""
+def pass_of_token(session: Session, token: str) -> Pass:
+    """The episode that a token gives access to. Raises InvalidToken."""
     rows = repository.by_hash(session, token_hash(token)) if token.startswith(PREFIX) else None
     if rows is None:
         raise InvalidToken(
@@ -139,7 +139,7 @@ def opened(session: Session, token: str) -> Pass:
 
 def start_attempt(session: Session, token: str) -> Pass:
     """Starts an episode that is held for the token's program. Returns its new state. Raises InvalidToken."""
-    status = opened(session, token)
+    status = pass_of_token(session, token)
     rows = _lock_holder(session, status)
     if rows is None or RunState(rows[0].state) not in {RunState.QUEUED, RunState.RUNNING}:
         return status
@@ -149,14 +149,14 @@ def start_attempt(session: Session, token: str) -> Pass:
     return replace(status, awaits_restart=False, reason="", reason_code=None)
 
 
-def given_up(session: Session, token: str) -> Pass:
+def give_up(session: Session, token: str) -> Pass:
     """Gives up an episode held for its program, which does not continue.
 
     Raises:
         InvalidToken: There is no such token.
         Conflict: it is not held, or no desktop has been lost yet.
     """
-    status = opened(session, token)
+    status = pass_of_token(session, token)
     rows = _lock_holder(session, status)
     attempt = attempts.get(session, status.attempt_id) if status.attempt_id is not None else None
     if rows is None or attempt is None or attempt.state != AttemptState.LOST:

@@ -65,7 +65,7 @@ def collect_orphans(session: Session, store: ArtifactStore, now: float, grace: t
     before = now - grace.total_seconds()
     removed = store.tidy(before)
     for hashes in store.old(before):
-        known = repository.known(session, list(hashes))
+        known = repository.existing_hashes(session, list(hashes))
         for sha256 in hashes:
             if sha256 not in known:
                 removed += _remove(store, sha256, grace, now)

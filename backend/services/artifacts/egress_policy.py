@@ -1,4 +1,4 @@
-"""Which network addresses may be contacted: the common rule of the HTTP client and of desktops' egress.
+"""Network addresses that may be contacted: one rule for the HTTP client and for desktops' egress.
 
 A name is resolved once, its addresses are checked, and the connection goes to a checked address, so DNS rebinding gains
 nothing.
@@ -26,10 +26,12 @@ class EgressPolicy:
 
     Attributes:
         private_hosts: names that may resolve to private addresses, such as mirrors in the operator's network.
+        setting: has these names.
         allow_private: for tests only; no setting enables it.
     """
 
     private_hosts: tuple[str, ...] = ()
+    setting: str = "DESKARENA_WEB_PRIVATE_HOSTS"
     allow_private: bool = False
 
     def may_be_private(self, host: str) -> bool:
@@ -97,15 +99,15 @@ def allowed_addresses(host: str, port: int, reach: EgressPolicy, resolver: Resol
     if not addresses:
         raise WebFailed(f"the name {host!r} does not resolve", code="host_not_resolved")
     if not reach.may_be_private(host):
-        _refuse_private(host, addresses)
+        _refuse_private(host, addresses, reach.setting)
     return addresses
 
 
-def _refuse_private(host: str, addresses: Iterable[str]) -> None:
+def _refuse_private(host: str, addresses: Iterable[str], setting: str) -> None:
     inside = [address for address in addresses if not is_public(address)]
     if inside:
         raise Invalid(
             f"{host} is {inside[0]}, which is not on the public network",
             code="private_address",
-            hint="For a mirror in your own network, add its host to DESKARENA_WEB_PRIVATE_HOSTS.",
+            hint=f"For a server in your own network, add its host to {setting}.",
         )

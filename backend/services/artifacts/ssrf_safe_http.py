@@ -6,7 +6,7 @@ credentials except the caller's, and has a deadline and a maximum size.
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -67,11 +67,24 @@ class GuardedWeb:
         body: bytes = b"",
         max_bytes: int = 64 * 2**20,
         timeout: float = 60.0,
+        cut: bool = False,
     ) -> WebReply:
-        return self._ask(method, url, dict(headers or {}), body, max_bytes, time.monotonic() + timeout)
+        """As the port; with `cut`, only the first `max_bytes` of a longer answer are returned, as sent."""
+        deadline = time.monotonic() + timeout
+        return self._ask(
+            method, url, dict(headers or {}), body, max_bytes, deadline, read=_read_first if cut else _read
+        )
 
     def _ask(  # noqa: PLR0913, PLR0917 - one request with its bounds
-        self, method: str, url: str, headers: dict[str, str], body: bytes, most: int, deadline: float
+        self,
+        method: str,
+        url: str,
+        headers: dict[str, str],
+        body: bytes,
+        most: int,
+        deadline: float,
+        *,
+        read: Callable[[httpx.Response, int, str], bytes] | None = None,
     ) -> WebReply:
         parts = checked_url(url)
         request_headers = {"User-Agent": _USER_AGENT, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
@@ -83,7 +96,7 @@ class GuardedWeb:
             # Only the transport, without cookie jar, netrc, environment or implicit redirects.
             response = transport.handle_request(request)
             try:
-                data = _read(response, most, url)
+                data = (read or _read)(response, most, url)
             finally:
                 response.close()
         except (httpx.TimeoutException, httpcore.TimeoutException, TimeoutError):
@@ -118,6 +131,16 @@ def _read(response: httpx.Response, most: int, url: str) -> bytes:
         if len(data) > most:
             raise WebFailed(f"{url} sent more than {most} bytes", code="download_too_large")
     return bytes(data)
+
+
+def _read_first(response: httpx.Response, most: int, _url: str) -> bytes:
+    """The first bytes as they were sent: nothing is unpacked."""
+    data = bytearray()
+    for piece in response.iter_raw(most):
+        data += piece
+        if len(data) >= most:
+            break
+    return bytes(data[:most])
 
 
 class _CheckedNetwork(NetworkBackend):

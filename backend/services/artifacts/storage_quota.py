@@ -1,4 +1,4 @@
-"""How much a project stores and may store."""
+"""Disk usage and disk quota of a project."""
 
 from uuid import UUID
 
@@ -25,13 +25,14 @@ def refuse_over_quota(session: Session, project_id: UUID) -> None:
         raise Conflict(
             f"the project stores {stored} MiB, more than its quota of {rules.disk_quota_mib:,} MiB",
             code="disk_quota_exceeded",
-            hint="Delete runs that nobody needs, shorten the retention of screens, or have the quota raised.",
+            hint="Delete runs that are no longer needed, shorten the retention of screens, or "
+            "ask an administrator to raise the quota.",
         )
 
 
 def count_stored(session: Session, project_id: UUID) -> int:
     """Counts the bytes of a project's artifacts anew, and stores and returns them."""
     number = repository.stored_bytes(session, project_id)
-    rules = repository.locked(session, project_id)
+    rules = repository.get_locked(session, project_id)
     rules.stored_bytes, rules.stored_at = number, workers.now(session)
     return number

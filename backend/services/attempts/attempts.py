@@ -35,7 +35,7 @@ from backend.services.events import EventKind
 from backend.services.lifecycle import retry_policy
 from backend.services.lifecycle.state_transitions import move_attempt, move_episode
 from backend.services.runs.episodes import OPENING
-from backend.services.runs.provenance import answered
+from backend.services.runs.provenance import with_answering_model
 from backend.services.scheduling.claims import Fence
 
 __all__ = [
@@ -193,7 +193,7 @@ def enter_running(session: Session, fence: Fence, seconds: Mapping[str, float], 
     if hold.repeated:
         return
     observed_at = workers.now(session) - timedelta(seconds=seen_ago)
-    spent = _added(hold.attempt, seconds)
+    spent = _add_seconds(hold.attempt, seconds)
     move_attempt(session, hold.run, hold.attempt, AttemptState.RUNNING, first_observation_at=observed_at, seconds=spent)
 
 
@@ -204,7 +204,7 @@ def record_step(session: Session, fence: Fence, step: StepRow) -> None:
     attempt, index = hold.attempt, step.record.index
     if not repository.add_step(session, {"attempt_id": attempt.id, **step.columns()}):
         return
-    pinned = answered(hold.run.pins, step.record.decision.model[:200])
+    pinned = with_answering_model(hold.run.pins, step.record.decision.model[:200])
     if pinned is not None:
         hold.run.pins = pinned
     if step.record.decision.by == "person" and attempt.controller == AttemptController.AGENT:
@@ -229,7 +229,7 @@ def enter_evaluating(session: Session, fence: Fence, ended_by: EndedBy, seconds:
     hold = _hold(session, fence, AttemptState.EVALUATING)
     if hold.repeated:
         return
-    spent = _added(hold.attempt, seconds)
+    spent = _add_seconds(hold.attempt, seconds)
     hold.attempt.usage = repository.usage(session, hold.attempt.id)
     move_attempt(session, hold.run, hold.attempt, AttemptState.EVALUATING, ended_by=ended_by.value, seconds=spent)
 
@@ -318,7 +318,7 @@ def finish_cancelled(session: Session, fence: Fence, seconds: Mapping[str, float
             hint="Release the lease: the episode then gets another attempt.",
         )
     now = workers.now(session)
-    spent = _added(hold.attempt, seconds)
+    spent = _add_seconds(hold.attempt, seconds)
     move_attempt(session, hold.run, hold.attempt, AttemptState.CANCELLED, ended_at=now, seconds=spent)
     move_episode(
         session,
@@ -352,7 +352,7 @@ def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _LockedA
         LeaseLost: the token is stale, the lease is released, or somebody else ended the attempt.
     """
     run = runs.lock_of_attempt(session, fence.attempt_id)
-    rows = repository.locked(session, fence.attempt_id)
+    rows = repository.get_locked(session, fence.attempt_id)
     if run is None or rows is None:
         raise LeaseLost(_LOST)
     attempt, episode, lease = rows
@@ -366,5 +366,5 @@ def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _LockedA
     return _LockedAttempt(run, attempt, episode)
 
 
-def _added(attempt: Attempt, seconds: Mapping[str, float] | None) -> dict[str, float]:
+def _add_seconds(attempt: Attempt, seconds: Mapping[str, float] | None) -> dict[str, float]:
     return {**attempt.seconds, **(seconds or {})}

@@ -56,7 +56,7 @@ class EvidencePlan:
 
     @property
     def gathered(self) -> list[CallEvidence]:
-        """What is known about each call's evidence besides its bytes."""
+        """Facts about each call's evidence besides its bytes."""
         rows = zip(self.notes, self.steps, self.opened, strict=True)
         return [CallEvidence(notes=notes, step=step, opened=opened) for notes, step, opened in rows]
 

@@ -38,6 +38,7 @@ from backend.services.attempts.evaluations import (
 from backend.services.attempts.evidence import EvidencePlan, plan_of, spec_of
 from backend.services.attempts.reevaluation_failures import ReevaluationRefusal
 from backend.services.benchmarks.variants import task_of
+from backend.services.capacity import maintenance_mode
 from backend.services.capacity.config_checks import check_judge
 from backend.services.capacity.worker_capabilities import FENCES, capabilities
 from backend.services.events import EventKind
@@ -121,6 +122,7 @@ def request(session: Session, episode_id: UUID, actor: Actor, wish: Reevaluation
         Unavailable: The judge's endpoint does not work.
     """
     registry.load()
+    maintenance_mode.refuse_in_maintenance(session)
     wish = wish or ReevaluationOptions()
     if wish.judge is not None:
         check_judge(capabilities(session), wish.judge)
@@ -147,10 +149,9 @@ def request(session: Session, episode_id: UUID, actor: Actor, wish: Reevaluation
 
 def can_be(session: Session, episode: Episode) -> bool:
     """Whether it has a verdict, or evidence for one."""
-    lost = EpisodeState(episode.state) is EpisodeState.LOST
-    return episode.state == EpisodeState.SCORED or (
-        lost and repository.unjudged_evaluation(session, episode.id) is not None
-    )
+    if episode.state != EpisodeState.LOST:
+        return episode.state == EpisodeState.SCORED
+    return repository.unjudged_evaluation(session, episode.id) is not None
 
 
 def _decide(session: Session, subject: "_JudgementInput", request: retry_policy.ReevaluationRequest) -> UUID:
@@ -240,7 +241,7 @@ def claim_request(
         task=task,
         ruled=None,
         plan=plan,
-        stored=_stored(session, evidence),
+        stored=_store_evidence(session, evidence),
         assets={**benchmarks.assets(session, judging.task_set_id), **files},
         ended_by=ended_by,
         problem="; ".join(plan.missing),
@@ -373,7 +374,7 @@ def _plan(session: Session, subject: _JudgementInput, *, ask: bool) -> tuple[Evi
     return plan_of(task, known, evidence, same_task=subject.task.id == gathered_for and not by_rule, ask=ask), evidence
 
 
-def _stored(session: Session, evidence: Sequence[Evidence]) -> dict[str, ArtifactRef]:
+def _store_evidence(session: Session, evidence: Sequence[Evidence]) -> dict[str, ArtifactRef]:
     refs = {}
     for sha256 in {row.sha256 for row in evidence if row.sha256}:
         artifact = artifact_repository.get(session, sha256)

@@ -42,7 +42,7 @@ def fail(session: Session, rescore_id: UUID, message: str, code: str = "") -> No
         message: why there is no verdict.
         code: of the error: one that cannot change by itself is not retried.
     """
-    row = repository.locked(session, rescore_id)
+    row = repository.get_locked(session, rescore_id)
     if row is None or row.state != ReevaluationState.WAITING:
         return
     if not session.get_one(Evaluation, row.previous_evaluation_id).failure:
@@ -59,7 +59,7 @@ def put_off(session: Session, rescore_id: UUID, message: str) -> None:
 
     Does nothing if the request has ended meanwhile.
     """
-    row = repository.locked(session, rescore_id)
+    row = repository.get_locked(session, rescore_id)
     if row is None or row.state != ReevaluationState.WAITING:
         return
     now = workers.now(session)

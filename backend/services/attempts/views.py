@@ -20,9 +20,9 @@ class RescoreView(ReadModel):
     task: str = Field(examples=["files/copy-a-file"])
     task_set_version: int
     state: Literal["waiting", "done", "failed"]
-    message: str = Field(default="", description="Why it failed, or what else the newer task has changed.")
+    message: str = Field(default="", description="Why it failed, or other changes of the newer task.")
     judge: JudgeConfig | None = Field(default=None, description="The model that looks at the kept pictures.")
-    tries: int = Field(description="How often it came to no verdict, where there was none before.")
+    tries: int = Field(description="Number of evaluations without a verdict, where there was none before.")
     old_score: float | None = Field(description="null: there was no verdict.")
     new_score: float | None = None
     old_evaluation: UUID

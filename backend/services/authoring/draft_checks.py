@@ -29,6 +29,6 @@ def checks_of(session: Session, draft: TaskDraft, content: DraftContent) -> tupl
         (f"draft {row.key}", row.instruction)
         for row in repository.other_drafts(session, draft, most=MOST_COMPARED - min(len(others), MOST_COMPARED - 1))
     ]
-    known = web_assets.known(session, draft.project_id, list(addresses_of(task_of(content))))
+    known = web_assets.by_urls(session, draft.project_id, list(addresses_of(task_of(content))))
     stored = [url for url, (_, artifact) in known.items() if artifact is not None]
     return review_checks(content, others, stored)

@@ -96,35 +96,35 @@ def solution_rows(content: DraftContent) -> list[SolutionRow]:
     return rows
 
 
-def steps_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, Any]]:
+def parse_steps(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, Any]]:
     """The submitted set-up. Raises Invalid with the field's name."""
     return [
         {
             "type": typed[f"setup.{number}.name"],
-            "parameters": _typed(PluginKind.SETUP, dialect, f"setup.{number}", typed, whole=whole),
+            "parameters": _parse_fields(PluginKind.SETUP, dialect, f"setup.{number}", typed, whole=whole),
         }
         for number in _numbers(typed, "setup.{}.name")
     ]
 
 
-def checks_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, Any]]:
+def parse_checks(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, Any]]:
     """The submitted checks. Raises Invalid with the field's name."""
     checks = []
     for number in _numbers(typed, "check.{}.options.name"):
         check: dict[str, Any] = {
             "func": typed[f"check.{number}.options.name"],
-            "options": _typed(PluginKind.METRIC, dialect, f"check.{number}.options", typed, whole=whole),
+            "options": _parse_fields(PluginKind.METRIC, dialect, f"check.{number}.options", typed, whole=whole),
         }
         for side in ("result", "expected"):
             name = typed.get(f"check.{number}.{side}.name", "").strip()
             if name:
-                parameters = _typed(PluginKind.GETTER, dialect, f"check.{number}.{side}", typed, whole=whole)
+                parameters = _parse_fields(PluginKind.GETTER, dialect, f"check.{number}.{side}", typed, whole=whole)
                 check[side] = {"type": name, **parameters}
         checks.append(check)
     return checks
 
 
-def solution_typed(typed: Typed) -> list[dict[str, Any]]:
+def parse_solution(typed: Typed) -> list[dict[str, Any]]:
     """The submitted solution. Raises Invalid with the field's name."""
     steps: list[dict[str, Any]] = []
     for number in _numbers(typed, "oracle.{}.verb"):
@@ -141,7 +141,7 @@ def solution_typed(typed: Typed) -> list[dict[str, Any]]:
     return steps
 
 
-def moved(rows: Sequence[T], action: str) -> list[T]:
+def move_row(rows: Sequence[T], action: str) -> list[T]:
     """Rows after a button: `remove.N`, `up.N` or `down.N`; others change nothing."""
     verb, _, position = action.partition(".")
     items = list(rows)
@@ -206,7 +206,7 @@ def _plugin(kind: PluginKind, name: str, dialect: str, prefix: str, parameters: 
     return Plugin(name, prefix, about, form is None, [(field, typed_as(field, parameters)) for field in fields])
 
 
-def _typed(kind: PluginKind, dialect: str, prefix: str, typed: Typed, *, whole: bool) -> dict[str, Any]:
+def _parse_fields(kind: PluginKind, dialect: str, prefix: str, typed: Typed, *, whole: bool) -> dict[str, Any]:
     form = _form(kind, typed[f"{prefix}.name"], dialect)
     fields = fields_of(None if form is None else form.schema)
     if f"{prefix}.p.json" in typed:

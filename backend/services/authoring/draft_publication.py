@@ -61,7 +61,9 @@ def publish(
     Raises:
         Conflict: There is none to publish.
     """
-    drafts = [row for row in repository.unpublished(session, project.id, benchmark) if not only or row.id in only]
+    drafts = [
+        row for row in repository.unpublished_drafts(session, project.id, benchmark) if not only or row.id in only
+    ]
     absent = set(only) - {row.id for row in drafts}
     if absent or not drafts:
         which = f"the draft {min(absent, key=str)} is" if absent else "no draft is"
@@ -71,7 +73,7 @@ def publish(
             hint="Drafts need the approval of two people.",
         )
     contents = [content_of(session, row) for row in drafts]
-    loaded = _merged(_old(session, benchmark), contents, store)
+    loaded = _merge(_old(session, benchmark), contents, store)
     task_set, _ = import_benchmark(session, loaded, name=benchmark, title=_title(session, benchmark), store=store)
     for row in drafts:
         row.published_task_set_id = task_set.id
@@ -102,14 +104,14 @@ def _old(session: Session, benchmark: str) -> _PreviousVersion:
     )
 
 
-def _merged(old: _PreviousVersion, contents: Sequence[DraftContent], store: ArtifactStore) -> LoadedBenchmark:
+def _merge(old: _PreviousVersion, contents: Sequence[DraftContent], store: ArtifactStore) -> LoadedBenchmark:
     fresh = {content.key: task_of(content) for content in contents}
     old_assets = {name: sha for name, sha in old.assets.items() if not any(name.startswith(f"{key}/") for key in fresh)}
     files = {**old_assets, **{name: sha for content in contents for name, sha in assets_of(content).items()}}
     return LoadedBenchmark(
         kind=KIND,
         tasks=tuple({**old.tasks, **fresh}.values()),
-        variants=tuple(one for one in old.variants if str(one.task.key) not in fresh),
+        variants=tuple(variant for variant in old.variants if str(variant.task.key) not in fresh),
         selections=old.selections,
         assets={name: store.get(sha256) for name, sha256 in files.items()},
     )

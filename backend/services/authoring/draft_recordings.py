@@ -19,7 +19,7 @@ from backend.db.repositories.runs import episode_view
 from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import DraftContent, assets_of, task_of
-from backend.domain.drafts.recording import RecordedSolution, RecordingStep, recorded
+from backend.domain.drafts.recording import RecordedSolution, RecordingStep, to_solution
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.run import Budget, ScreenSize
@@ -29,7 +29,7 @@ from backend.domain.ports.storage import ArtifactStore
 from backend.domain.solutions.screen import describe
 from backend.domain.solutions.steps import read_solution
 from backend.services.authoring.draft_trials import HIDDEN, scratch
-from backend.services.authoring.drafts import change, content_of, locked
+from backend.services.authoring.drafts import change, content_of, get_locked
 from backend.services.capacity.run_request import RunRequest
 from backend.services.people import human_agent as human
 from backend.services.runs.runs import submit_run
@@ -78,7 +78,7 @@ def begin(  # noqa: PLR0913 - what a run needs
         Invalid: The set-up cannot be run.
         Unavailable: no worker offers such desktops, or there is no broker.
     """
-    draft = locked(session, draft_id)
+    draft = get_locked(session, draft_id)
     content = content_of(session, draft)
     task_set = scratch(session, content, _task(content), store)
     request = RunRequest(
@@ -126,7 +126,7 @@ def use(session: Session, draft_id: UUID, recording_id: UUID, *, by: Actor, stor
         )
     if not view.steps:
         raise Invalid("the recording has no action to replay", code="recording_empty", path="recording")
-    content = content_of(session, locked(session, draft_id))
+    content = content_of(session, get_locked(session, draft_id))
     draft = change(session, draft_id, _changes(content, row.kind, view.steps), by=by, note=f"recorded {row.kind}")
     row.used_in_version = draft.version
     return draft
@@ -164,7 +164,9 @@ def _view(session: Session, row: TaskDraftRecording, run: Run, store: ArtifactSt
     if not over or row.used_in_version is not None:
         return RecordingView(row, run, episode, over)
     try:
-        recording = recorded([_recording_step(step, store) for step in episode_view.steps(session, newest.Attempt.id)])
+        recording = to_solution(
+            [_recording_step(step, store) for step in episode_view.steps(session, newest.Attempt.id)]
+        )
     except Invalid as error:
         return RecordingView(row, run, episode, over, problems=[error.message])
     return RecordingView(row, run, episode, over, recording.steps, _in_words(recording), recording.problems)

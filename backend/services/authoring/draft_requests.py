@@ -17,10 +17,12 @@ from backend.domain.drafts import proposals
 from backend.domain.drafts.content import DIALECT
 from backend.domain.drafts.proposals import ProposalRequest
 from backend.domain.errors import Conflict, Invalid
+from backend.domain.model.validation_words import problem_words
 from backend.domain.ports.model import ModelReply, ModelRequest
 from backend.domain.registry import PluginKind
 from backend.services.authoring import drafts
 from backend.services.authoring.drafts import OWN, DraftOrigin
+from backend.services.capacity import maintenance_mode
 from backend.services.capacity.worker_offers import models_of, offers_of_workers, programs_of
 from backend.services.events.worker_wakeup import wake_workers
 
@@ -51,13 +53,14 @@ def request(  # noqa: PLR0913 - what a model is asked with
     Raises:
         Invalid: a value is out of bounds, or no worker offers that endpoint; the message says which.
     """
+    maintenance_mode.refuse_in_maintenance(session)
     _check_endpoint(session, endpoint)
     parameters = {"endpoint": endpoint, "model": model.strip(), "temperature": temperature}
     try:
         ProposalRequest(persona=persona.strip(), count=count, model=model.strip(), temperature=temperature)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], code="invalid_request", path=".".join(map(str, first["loc"]))) from error
+        raise Invalid(problem_words(first), code="invalid_request", path=".".join(map(str, first["loc"]))) from error
     row = TaskDraftRequest(
         project_id=project.id,
         actor_id=actor.id,
@@ -133,7 +136,7 @@ def finish(session: Session, job: DraftRequestJob, reply: ModelReply) -> None:
 
 def fail(session: Session, request_id: UUID, message: str) -> None:
     """Ends the request without drafts. Does nothing if it has ended meanwhile."""
-    row = repository.locked(session, request_id)
+    row = repository.get_locked(session, request_id)
     if row is not None and row.state == DraftRequestState.WAITING:
         row.state, row.message, row.ended_at = DraftRequestState.FAILED.value, message[:2000], workers.now(session)
 

@@ -13,7 +13,7 @@ from backend.domain.drafts.states import NEEDED, DraftState, RejectionReason
 from backend.domain.errors import Conflict, Invalid, NotAllowed
 from backend.services.accounts.principal import principal_of
 from backend.services.authoring.draft_trials import check_complete, latest_trial
-from backend.services.authoring.drafts import content_of, locked, move
+from backend.services.authoring.drafts import content_of, get_locked, move
 
 MOST_WORDS = 2000
 
@@ -40,7 +40,7 @@ def submit(session: Session, draft_id: UUID, *, noop_justification: str = "") ->
             what to do.
         Invalid: it is incomplete; or `noop_justification` is missing or too long.
     """
-    draft = locked(session, draft_id)
+    draft = get_locked(session, draft_id)
     check_complete(content_of(session, draft))
     words = noop_justification.strip()
     if len(words) > MOST_WORDS:
@@ -121,7 +121,7 @@ def _review(  # noqa: PLR0913, PLR0917 - one review
         Conflict: it is not in review, has changed since the reviewer opened it, or this person has reviewed it already.
         Invalid: The comment is too long.
     """
-    draft = locked(session, draft_id)
+    draft = get_locked(session, draft_id)
     if DraftState(draft.state) is not DraftState.IN_REVIEW:
         raise Conflict(f"the draft is {draft.state.replace('_', ' ')}, not in review", code="draft_not_in_review")
     if version != draft.version:

@@ -17,7 +17,7 @@ from backend.domain.model.run import VALIDATION_AGENTS
 from backend.domain.model.task import LoadedBenchmark
 from backend.domain.model.task import Task as DomainTask
 from backend.domain.ports.storage import ArtifactStore
-from backend.services.authoring.drafts import KIND, content_of, locked
+from backend.services.authoring.drafts import KIND, content_of, get_locked
 from backend.services.benchmarks.benchmarks import import_benchmark
 from backend.services.runs.validation import start_validation, validation_report
 
@@ -72,7 +72,7 @@ def start_try(  # noqa: PLR0913 - what a run needs
         Invalid: it is incomplete, or has unknown names.
         Unavailable, UnknownPlugin: see `submit_run`.
     """
-    draft = locked(session, draft_id)
+    draft = get_locked(session, draft_id)
     content = content_of(session, draft)
     check_complete(content)
     task_set = scratch(session, content, task_of(content), store)

@@ -19,6 +19,7 @@ from backend.domain.drafts.states import DraftState, check_draft_move
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts import artifacts
+from backend.services.artifacts.storage_quota import refuse_over_quota
 
 OWN = "own"
 """Benchmark of own tasks by default."""
@@ -93,7 +94,7 @@ def edit(session: Session, draft_id: UUID, content: DraftContent, *, by: Actor, 
         NotFound: There is no such draft.
         Conflict: The new key belongs to another draft.
     """
-    draft = locked(session, draft_id)
+    draft = get_locked(session, draft_id)
     if content.content_hash() == draft.content_hash:
         return draft
     if (content.domain, content.name) != (draft.domain, draft.name):
@@ -107,7 +108,7 @@ def edit(session: Session, draft_id: UUID, content: DraftContent, *, by: Actor, 
 
 def change(session: Session, draft_id: UUID, changes: dict[str, Any], *, by: Actor, note: str = "edited") -> TaskDraft:
     """Edits some fields of the content. Also raises Invalid."""
-    draft = locked(session, draft_id)
+    draft = get_locked(session, draft_id)
     content = content_of(session, draft).model_dump(mode="json")
     return edit(session, draft_id, read_content({**content, **changes}), by=by, note=note)
 
@@ -138,12 +139,14 @@ def add_file(  # noqa: PLR0913 - a file, where to and by whom
     Raises:
         NotFound: There is no such draft.
         Invalid: the name is not valid, or the file is empty or too large.
+        Conflict: the project is over its disk quota.
     """
     if not _FILE.fullmatch(name):
         raise Invalid("expected letters, digits, blanks, . _ - in a file's name", code="invalid_name", path="name")
     if not 0 < len(data) <= MOST_FILE:
         raise Invalid(f"expected a file of 1 byte to {MOST_FILE >> 20} MiB", code="invalid_file", path="file")
-    draft = locked(session, draft_id)
+    draft = get_locked(session, draft_id)
+    refuse_over_quota(session, draft.project_id)
     sha256 = store.put(data, _BYTES)
     artifacts.register(session, sha256, len(data), _BYTES)
     repository.add_asset(session, draft.id, sha256)
@@ -156,7 +159,7 @@ def get_draft(session: Session, draft_id: UUID) -> TaskDraft:
     return _there(repository.get(session, draft_id), draft_id)
 
 
-def locked(session: Session, draft_id: UUID) -> TaskDraft:
+def get_locked(session: Session, draft_id: UUID) -> TaskDraft:
     """The draft, locked until the commit. Raises NotFound."""
     return _there(repository.lock(session, draft_id), draft_id)
 
@@ -173,10 +176,14 @@ def content_of(session: Session, draft: TaskDraft, number: int | None = None) ->
     return DraftContent.model_validate(row.content)
 
 
+COLUMNS = frozenset(repository.ORDER)
+"""Columns by which the list can be sorted."""
+
+
 def list_drafts(
     session: Session, project: Project, *, cursor: str | None = None, limit: int = 50, **filters: Any
 ) -> CursorPage[TaskDraft]:
-    """Drafts, newest first. Filters: `states`, `benchmark`, `words`."""
+    """Drafts, newest first, or in another order (`order`). Filters: `states`, `benchmark`, `words`."""
     return repository.listing(session, project.id, cursor=cursor, limit=limit, **filters)
 
 

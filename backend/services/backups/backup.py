@@ -102,8 +102,8 @@ def make_backup(  # noqa: PLR0913 - one backup with everything that belongs to i
 def in_batches(artifacts: Iterable[tuple[str, int]]) -> Iterable[list[tuple[str, int]]]:
     """Hashes and sizes in lists of a size that threads can share."""
     batch: list[tuple[str, int]] = []
-    for each in artifacts:
-        batch.append(each)
+    for artifact in artifacts:
+        batch.append(artifact)
         if len(batch) == BATCH:
             yield batch
             batch = []

@@ -25,6 +25,7 @@ from backend.domain.ports.storage import ArtifactStore
 from backend.services.accounts.projects import default_project
 from backend.services.artifacts import artifacts
 from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.artifacts.storage_quota import refuse_over_quota
 from backend.services.benchmarks import published_results, unsupported
 from backend.services.benchmarks.expert_work import keep_expert_work
 
@@ -45,7 +46,7 @@ def import_benchmark(
         The task set, and whether it is new.
 
     Raises:
-        Conflict: The benchmark of that name has another kind.
+        Conflict: The benchmark of that name has another kind, or the project is over its disk quota.
         Invalid: there are no tasks, or two have the same key.
     """
     keys = Counter(str(task.key) for task in loaded.tasks)
@@ -59,7 +60,7 @@ def import_benchmark(
             path=name,
             hint="Domain and name identify a task.",
         )
-    benchmark = _locked(session, name, loaded.kind)
+    benchmark = _lock_benchmark(session, name, loaded.kind)
     benchmark.title = title or benchmark.title or name
     benchmark.licence, benchmark.source = loaded.licence or benchmark.licence, loaded.source or benchmark.source
     content_hash = loaded.content_hash()
@@ -69,6 +70,7 @@ def import_benchmark(
     if known is not None:
         _refresh_labels(session, known, loaded.tasks)
         return known, False
+    refuse_over_quota(session, benchmark.project_id)
     task_set = TaskSet(
         benchmark_id=benchmark.id,
         content_hash=content_hash,
@@ -85,7 +87,7 @@ def import_benchmark(
     return task_set, True
 
 
-def _locked(session: Session, name: str, kind: str) -> Benchmark:
+def _lock_benchmark(session: Session, name: str, kind: str) -> Benchmark:
     repository.make(session, default_project(session).id, name, kind)
     benchmark = repository.by_name(session, name, lock=True)
     if benchmark is None or benchmark.kind != kind:

@@ -10,7 +10,7 @@ from backend.db.repositories.benchmarks import benchmark_parts as repository
 from backend.db.repositories.benchmarks import labels as label_repository
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.domain.benchmarks import read_labels
-from backend.domain.model.label_filter import ordered
+from backend.domain.model.label_filter import order_values
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set, list_task_sets, version_of
 
 LabelCounts = dict[str, dict[str, int]]
@@ -20,7 +20,7 @@ LabelCounts = dict[str, dict[str, int]]
 def all_labels(task_set: TaskSet) -> LabelCounts:
     """Every label of a task set's tasks, each with its values in the order of tables."""
     counts = label_repository.counts_of(task_set)
-    return {name: {value: counts[name][value] for value in ordered(counts[name])} for name in sorted(counts)}
+    return {name: {value: counts[name][value] for value in order_values(counts[name])} for name in sorted(counts)}
 
 
 def label_counts(task_set: TaskSet) -> LabelCounts:

@@ -18,7 +18,7 @@ LONGEST_REASON = 500
 
 
 def quarantine_task(session: Session, task_id: UUID, reason: str, actor: Actor) -> Quarantine:
-    """Sets a task aside.
+    """Puts a task in quarantine.
 
     Raises:
         NotFound: there is no such task.

@@ -39,7 +39,9 @@ def lines(rows: Sequence[TaskFinding]) -> tuple[str, ...]:
 def counts_of(loaded: LoadedBenchmark) -> dict[str, Any]:
     """What a task set's `counts` store of the lines."""
     rows = [(str(task.key), task) for task in loaded.tasks]
-    rows += [(variant_name(str(each.task.key), each.axis, each.value), each.task) for each in loaded.variants]
+    rows += [
+        (variant_name(str(variant.task.key), variant.axis, variant.value), variant.task) for variant in loaded.variants
+    ]
     return {COUNTS: {"code": code_of_checks(), "lines": lines(task_findings(rows, loaded.assets))}}
 
 

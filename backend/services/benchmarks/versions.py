@@ -23,9 +23,9 @@ class AffectedTask(ReadModel):
     task: str
     kind: Literal["added", "removed", "changed"]
     changes: tuple[FieldChange, ...]
-    scores: bool = Field(description="Whether stored scores of the old version are touched; not by labels alone.")
-    episodes: int = Field(description="Scored episodes of the old version that it touches.")
-    evaluations: int = Field(description="Stored evaluations of the old version that it touches.")
+    scores: bool = Field(description="Whether stored scores of the old version are affected; labels alone affect none.")
+    episodes: int = Field(description="Scored episodes of the old version that are affected.")
+    evaluations: int = Field(description="Stored evaluations of the old version that are affected.")
 
 
 class TaskSetDifference(ReadModel):
@@ -40,7 +40,7 @@ class TaskSetDifference(ReadModel):
     tasks: list[AffectedTask]
 
 
-def task_set_named(session: Session, name: str) -> TaskSet:
+def task_set_by_name(session: Session, name: str) -> TaskSet:
     """The task set of `benchmark` (its newest) or `benchmark@version`. Raises NotFound or Invalid."""
     benchmark, at, number = name.partition("@")
     if not at:
@@ -66,7 +66,7 @@ def task_set_named(session: Session, name: str) -> TaskSet:
 
 def diff(session: Session, old: str, new: str) -> TaskSetDifference:
     """Differences of `new` from `old`, both `benchmark[@version]`, and affected stored scores."""
-    first, second = task_set_named(session, old), task_set_named(session, new)
+    first, second = task_set_by_name(session, old), task_set_by_name(session, new)
     before, after = _tasks(session, first.id), _tasks(session, second.id)
     changes = differences(
         {key: task for key, (_, task) in before.items()}, {key: task for key, (_, task) in after.items()}

@@ -22,6 +22,7 @@ from backend.domain.model.task import Task
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web, WebReply
 from backend.services.artifacts import artifacts
+from backend.services.artifacts.storage_quota import refuse_over_quota
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.lru_cache import LruCache
 from backend.services.read_model import ReadModel
@@ -60,7 +61,7 @@ class AssetView(ReadModel):
     size: int | None = Field(default=None, description="Bytes.")
     media_type: str = ""
     source: str = Field(default="", description="Where the bytes came from, after redirects; `added` by a person.")
-    problem: str = Field(default="", description="What the last look found wrong.")
+    problem: str = Field(default="", description="What the last check found wrong.")
     checked_at: datetime | None = None
 
 
@@ -101,7 +102,7 @@ def list_assets(
         if (urls is None or url in urls)
         and (not tasks or any(fnmatchcase(key, glob) for key in keys for glob in tasks))
     ]
-    known = repository.known(session, benchmark.project_id, matches)
+    known = repository.by_urls(session, benchmark.project_id, matches)
     return [_asset(url, users[url], known.get(url)) for url in matches]
 
 
@@ -149,6 +150,11 @@ def needed_asset(session: Session, name: str, url: str) -> AssetView:
             hint=f"`deskarena benchmark asset list {name}`.",
         )
     return assets[0]
+
+
+def refuse_more(session: Session, name: str) -> None:
+    """Refuses further files in the project of a benchmark that is over its disk quota. Raises Conflict."""
+    refuse_over_quota(session, get_benchmark(session, name).project_id)
 
 
 def fetch(url: str, web: Web, store: ArtifactStore) -> FetchedFile:
@@ -223,8 +229,10 @@ def add(session: Session, name: str, url: str, data: bytes, store: ArtifactStore
     Raises:
         NotFound: No task of the benchmark needs that address.
         Invalid: The file is empty.
+        Conflict: the project is over its disk quota.
     """
     needed_asset(session, name, url)
+    refuse_more(session, name)
     if not data:
         raise Invalid("the file is empty", code="invalid_file", path="file")
     record(session, name, url, FetchedFile(store.put(data, _BYTES), len(data), _BYTES, ADDED))

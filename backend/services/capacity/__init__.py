@@ -1,1 +1,1 @@
-"""What this installation can run, and requests to it."""
+"""What this installation can run, and requests to its workers."""

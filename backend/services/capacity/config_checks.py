@@ -12,6 +12,7 @@ from backend.domain.errors import Conflict, DeskarenaError, Invalid, UnknownPlug
 from backend.domain.machines.machine_image import DEFAULT
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.run import ImageView, RunConfig
+from backend.domain.model.validation_words import problem_words
 from backend.domain.registry import PluginKind
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.worker_capabilities import Capabilities
@@ -209,7 +210,7 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
             f"the image {image_offer.name!r} cannot be used here: {image_offer.reason}", code="image_not_runnable"
         )
     if image_offer is not None and image_offer.screens and config.screen not in image_offer.screens:
-        shown = ", ".join(f"{each.width}x{each.height}" for each in image_offer.screens[:10])
+        shown = ", ".join(f"{screen.width}x{screen.height}" for screen in image_offer.screens[:10])
         raise Invalid(
             f"the image {image_offer.name!r} cannot show this size",
             code="screen_not_supported",
@@ -222,10 +223,10 @@ def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The agent's parameters with defaults, validated by its schema. Raises Invalid with the path."""
     registry.load()
     schema: type[BaseModel] = registry.lookup(PluginKind.AGENT, agent).Params
-    instance = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
+    instance = _validate(schema, params, path="params", owner=f"the agent {agent!r}")
     lacking = [
         Invalid(
-            f"Choose a {name.replace('_', ' ')}: the agent {agent!r} asks one.",
+            f"Choose a {name.replace('_', ' ')}: the agent {agent!r} needs one.",
             code="model_missing",
             path=f"params.{name}",
         )
@@ -247,12 +248,12 @@ def checked_options(kind: PluginKind, name: str | None, options: Mapping[str, An
     registry.load()
     schema: type[BaseModel] = registry.lookup(kind, name).Params
     field_name = "observation_params" if kind is PluginKind.OBSERVATION else "action_params"
-    instance = _validated(schema, options, path=field_name, owner=f"the {_WORDS[kind]} {name!r}")
+    instance = _validate(schema, options, path=field_name, owner=f"the {_WORDS[kind]} {name!r}")
     # Runs from before a space had options equal those that use its defaults.
     return None if instance == schema() else instance.model_dump(mode="json", by_alias=True)
 
 
-def _validated(schema: type[BaseModel], values: Mapping[str, Any], *, path: str, owner: str) -> BaseModel:
+def _validate(schema: type[BaseModel], values: Mapping[str, Any], *, path: str, owner: str) -> BaseModel:
     known = {one.alias or name for name, one in schema.model_fields.items()}
     for name in values:
         if name not in known:
@@ -268,7 +269,9 @@ def _validated(schema: type[BaseModel], values: Mapping[str, Any], *, path: str,
 
 def _wrong(error: "ErrorDetails", path: str) -> Invalid:
     where = ".".join([path, *(str(part) for part in error["loc"])])
-    return Invalid(error["msg"], code="invalid_parameter", path=where, hint=f"Given: {str(error['input'])[:80]!r}.")
+    return Invalid(
+        problem_words(error), code="invalid_parameter", path=where, hint=f"Given: {str(error['input'])[:80]!r}."
+    )
 
 
 def _unknown(word: str, name: str, known: Iterable[str], *, path: str) -> UnknownPlugin:

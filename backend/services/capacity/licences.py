@@ -43,7 +43,7 @@ def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceV
 
 def list_licences(session: Session) -> list[LicenceView]:
     """All configured licences and all that a task needs, by name."""
-    needed = repository.needed(session)
+    needed = repository.task_counts(session)
     known = {row.name: row for row in repository.seats(session)}
     names = sorted({*needed, *known}, key=lambda name: (name.lower(), name))
     none = Seats("", 0, 0)

@@ -15,10 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from backend.domain.errors import Invalid, TaskSetupFailed
 from backend.domain.machines.node_prices import NodePrice
 from backend.domain.model.prices import Price
+from backend.domain.model.validation_words import problem_words
 from backend.services.capacity.task_secrets import TaskSecrets
 
 _NAME = r"^[a-z][a-z0-9_.-]{0,99}$"
 _MOST_BYTES = 2**20
+_LONGEST_KEY = 2**16
 _P = TypeVar("_P", Price, NodePrice)
 
 
@@ -28,7 +30,8 @@ class Endpoint(BaseModel):
     Attributes:
         api: registered name of its client.
         base_url: prefix of the API's paths; empty = the vendor's.
-        key_env, key_secret: variable, or file in DATA/secrets, with the key; none = no key needed.
+        key_env, key_secret: variable, or file in DATA/secrets, with the key; none = no key needed. `<key_env>_FILE`
+            names a file with it.
         patience_seconds: maximum waiting time of a call before the attempt is lost.
         timeout_seconds: time limit of one request.
         at_once: maximum concurrent requests, over all attempts of a worker.
@@ -92,7 +95,8 @@ def key_variables(file: Path) -> tuple[str, ...]:
         named = [endpoint.key_env for endpoint in Endpoints(file, TaskSecrets(file.parent), {}).all().values()]
     except Invalid:
         named = []
-    return tuple(sorted({name for name in (*ours, *named) if name}))
+    known = {name for name in (*ours, *named) if name}
+    return tuple(sorted(known | {f"{name}_FILE" for name in known}))
 
 
 class Endpoints:
@@ -127,7 +131,7 @@ class Endpoints:
                 path=f"{self._file}: endpoints",
             )
         for name, options in named.items():
-            endpoints[name] = _checked(name, options, self._file)
+            endpoints[name] = _check(name, options, self._file)
         return {name: each.model_copy(update={"prices": (*each.prices, *prices)}) for name, each in endpoints.items()}
 
     def with_key(self, endpoint: Endpoint) -> Endpoint:
@@ -143,7 +147,7 @@ class Endpoints:
                 words = f"the endpoint {endpoint.name!r} has no key: {error.message}"
                 raise MissingKey(words, code="endpoint_key_missing", hint=error.hint) from None
         elif endpoint.key_env:
-            key = self._environ.get(endpoint.key_env, "").strip()
+            key = self._environ.get(endpoint.key_env, "").strip() or self._key_in_file(endpoint)
             if not key:
                 hint = f"Set {endpoint.key_env} where the worker is started (docs/models.md)."
                 raise MissingKey(
@@ -160,13 +164,30 @@ class Endpoints:
             )
         return endpoint.model_copy(update={"key": SecretStr(key)})
 
+    def _key_in_file(self, endpoint: Endpoint) -> str:
+        """Read for each attempt, so that a new key applies to the next one."""
+        variable = f"{endpoint.key_env}_FILE"
+        if not (path := self._environ.get(variable, "").strip()):
+            return ""
+        try:
+            with Path(path).open(encoding="utf-8") as file:
+                return file.read(_LONGEST_KEY).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise MissingKey(
+                f"the endpoint {endpoint.name!r} has no key: the file of {variable} cannot be read",
+                code="endpoint_key_missing",
+                hint=f"Correct {variable}: {error}",
+            ) from None
+
     def _built_in(self, name: str) -> Endpoint:
         api, key, base = BUILT_IN[name]
         address = self._environ.get(base, "").strip()
         try:
             return Endpoint(name=name, api=api, base_url=address, key_env=key)
         except ValidationError as error:
-            raise Invalid(error.errors(include_url=False)[0]["msg"], code="invalid_models_file", path=base) from None
+            raise Invalid(
+                problem_words(error.errors(include_url=False)[0]), code="invalid_models_file", path=base
+            ) from None
 
 
 def node_prices(file: Path) -> tuple[NodePrice, ...]:
@@ -194,7 +215,7 @@ def _file_content(file: Path) -> dict[str, Any]:
     return content
 
 
-def _checked(name: str, options: Any, file: Path) -> Endpoint:
+def _check(name: str, options: Any, file: Path) -> Endpoint:
     where = f"{file}: endpoints.{name}"
     if not isinstance(options, dict) or {"name", "key"} & set(options):
         # A key in the file itself would be read, copied and shown with the rest.
@@ -208,7 +229,7 @@ def _checked(name: str, options: Any, file: Path) -> Endpoint:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise Invalid(
-            first["msg"], code="invalid_models_file", path=".".join([where, *map(str, first["loc"])])
+            problem_words(first), code="invalid_models_file", path=".".join([where, *map(str, first["loc"])])
         ) from None
 
 

@@ -12,7 +12,7 @@ from backend.db.models import ModelUsage
 from backend.db.repositories.capacity import model_usage as repository
 from backend.db.repositories.capacity import workers
 from backend.domain.model.model_usage import UsagePeriod
-from backend.domain.statistics.latencies import added, quantile
+from backend.domain.statistics.latencies import add_histograms, quantile
 
 RETENTION = timedelta(days=400)
 _NUMBERS = (
@@ -57,7 +57,7 @@ class UsageSum:
             self,
             **{name: getattr(self, name) + getattr(row, name) for name in _NUMBERS},
             errors=self.errors + Counter(row.errors),
-            latencies=added(self.latencies, row.latencies),
+            latencies=add_histograms(self.latencies, row.latencies),
             last_answer_at=max(filter(None, (self.last_answer_at, row.last_answer_at)), default=None),
             last_error_at=error.last_error_at,
             last_error=error.last_error,

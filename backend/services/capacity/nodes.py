@@ -37,7 +37,7 @@ def observe(
         Names of the nodes whose state, reason or slots have changed.
     """
     repository.lock_cluster(session, cluster)
-    known, now = repository.of_cluster(session, cluster), {each.name: each for each in reports}
+    known, now = repository.of_cluster(session, cluster), {report.name: report for report in reports}
     if whole:
         others = repository.unseen(session, cluster, unseen) - now.keys()
         now |= {name: _deleted_node(known[name]) for name in others}

@@ -10,7 +10,7 @@ from backend.db.models import Task
 from backend.db.models.enums import Purpose
 from backend.domain.errors import Invalid
 from backend.domain.model.label_filter import cut_labels, label_filter, matches
-from backend.domain.model.presets import filled
+from backend.domain.model.presets import with_preset
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import digest
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
@@ -28,6 +28,9 @@ _LATER: Mapping[str, object] = {
     "desktop_image": None,
     "priority": 0,
     "concurrency": None,
+    "run_usd": None,
+    "run_tokens": None,
+    "run_desktop_hours": None,
     "without_episodes": False,
 }
 """Fields added after the first runs were stored: with default values, hashes stay as before."""
@@ -62,24 +65,24 @@ class RunRequest(RunConfig, SchedulingUpdate):
             Invalid: There is no such preset.
         """
         fields = self.model_dump(include=set(RunConfig.model_fields), exclude_unset=True)
-        return RunConfig.model_validate(filled(fields, frozenset(known_params)))
+        return RunConfig.model_validate(with_preset(fields, frozenset(known_params)))
 
     def request_hash(self) -> str:
         """SHA-256 (hex) of everything but the key. With a preset, an explicit default and an omitted field differ."""
-        return _hashed(self, exclude={"idempotency_key"}, exclude_unset=self.preset is not None)
+        return _hash(self, exclude={"idempotency_key"}, exclude_unset=self.preset is not None)
 
 
 def config_hash(config: RunConfig) -> str:
     """SHA-256 (hex) of everything that determines the results."""
-    return _hashed(config)
+    return _hash(config)
 
 
 def condition_hash(config: RunConfig) -> str:
     """Like `config_hash`, without selection, repeats and seed: equal for runs that measure the same thing."""
-    return _hashed(config, exclude=_NOT_CONDITION)
+    return _hash(config, exclude=_NOT_CONDITION)
 
 
-def _hashed(config: RunConfig, exclude: Collection[str] = (), *, exclude_unset: bool = False) -> str:
+def _hash(config: RunConfig, exclude: Collection[str] = (), *, exclude_unset: bool = False) -> str:
     values = config.model_dump(mode="json", exclude=set(exclude), exclude_unset=exclude_unset)
     if values.get("budget", {}).get("level_steps", ...) is None:
         del values["budget"]["level_steps"]
@@ -92,7 +95,7 @@ def episode_seed(run_seed: int, task_key: str, repeat: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
 
-def selected(
+def select_tasks(
     tasks: Sequence[Task],
     patterns: Iterable[str],
     selections: Mapping[str, Collection[str]] | None = None,
@@ -140,7 +143,7 @@ def _matching(
 ) -> set[str]:
     """Keys of tasks for one pattern or named selection."""
     if pattern.startswith(SELECTION):
-        return _named(pattern.removeprefix(SELECTION), position, selections)
+        return _selection(pattern.removeprefix(SELECTION), position, selections)
     keys = {task.key for task in tasks if fnmatch.fnmatchcase(task.key, pattern)}
     if not keys:
         raise Invalid(
@@ -152,7 +155,7 @@ def _matching(
     return keys
 
 
-def _named(name: str, position: int, selections: Mapping[str, Collection[str]]) -> set[str]:
+def _selection(name: str, position: int, selections: Mapping[str, Collection[str]]) -> set[str]:
     if name not in selections:
         known = ", ".join(sorted(selections)) or "none"
         raise Invalid(

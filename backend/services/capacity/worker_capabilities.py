@@ -14,7 +14,7 @@ from backend.db.repositories.capacity import licences
 from backend.db.repositories.capacity import workers as repository
 from backend.domain import registry
 from backend.domain.errors import Unavailable
-from backend.domain.machines.applications import missing, provided
+from backend.domain.machines.applications import missing, provided_names
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig, ScreenSize
@@ -33,7 +33,7 @@ FENCES = frozenset({"bwrap", "bwrap_own_user"})
 """Sandboxes of evaluators with their own view of files."""
 REMEMBERED = timedelta(days=1)
 """While no worker is online (a restart, a night), runs are checked against workers seen within this time."""
-WITHOUT_WORKER = "No worker has registered yet: the run waits for one, which then says what it cannot run."
+WITHOUT_WORKER = "No worker has registered yet: this waits for one, which then says what it cannot run."
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ class Capabilities:
         offer = self.providers.get(provider, {})
         offers = self.images(provider)
         chosen = image_for(offers, image, task.os)
-        image_offer = next((each for each in offers if each.name == chosen), None)
+        image_offer = next((candidate for candidate in offers if candidate.name == chosen), None)
         if image_offer is None:
-            several = [each.name for each in offers if each.os == task.os and not each.reason]
+            several = [candidate.name for candidate in offers if candidate.os == task.os and not candidate.reason]
             text = f"several images would do ({', '.join(several)}): name one"
             unclear = Reason(ReasonCode.IMAGE_UNCLEAR, text) if len(several) > 1 else None
             return offer.get("os", ()), offer.get("programs", ()), f"{provider} desktops", unclear
@@ -138,10 +138,10 @@ def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[
     every = _images(offer)
     images = [image for image in every if not image.reason]
     systems = () if every else offer.get("os") or SYSTEMS
-    programs = {system: {"": provided(offer.get("programs", ()))} for system in systems}
+    programs = {system: {"": provided_names(offer.get("programs", ()))} for system in systems}
     for image in images:
         named = programs.setdefault(image.os, {})
-        named[image.name] = provided(image.programs)
+        named[image.name] = provided_names(image.programs)
         if image_for(every, None, image.os) == image.name:
             named[""] = named[image.name]
     return programs
@@ -163,7 +163,7 @@ def _unshown(image: ImageOffer, screen: ScreenSize | None) -> str:
 
 
 def _images(offer: Mapping[str, Any]) -> tuple[ImageOffer, ...]:
-    return tuple(ImageOffer.model_validate(each) for each in offer.get("images") or ())
+    return tuple(ImageOffer.model_validate(candidate) for candidate in offer.get("images") or ())
 
 
 def has_judge(config: RunConfig) -> bool:
@@ -261,8 +261,8 @@ def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str
     if known.get("images") or offer.get("images"):
         # If both have one, the working one comes last and wins.
         both = [*(known.get("images") or ()), *(offer.get("images") or ())]
-        both.sort(key=lambda each: bool(each.get("reason")), reverse=True)
-        default = {each["name"] for each in both if each.get("default")}
-        last = {each["name"]: each for each in both}
-        joined["images"] = [{**each, "default": name in default} for name, each in last.items()]
+        both.sort(key=lambda image: bool(image.get("reason")), reverse=True)
+        default = {image["name"] for image in both if image.get("default")}
+        last = {image["name"]: image for image in both}
+        joined["images"] = [{**image, "default": name in default} for name, image in last.items()]
     return joined

@@ -14,9 +14,12 @@ from backend.db.models import Worker
 from backend.db.models.enums import SlotState, WorkerState
 from backend.db.repositories.capacity import leases
 from backend.db.repositories.capacity import workers as repository
-from backend.domain.errors import LeaseFailure, NotFound
+from backend.domain.errors import Conflict, LeaseFailure, NotFound
 from backend.domain.machines.nodes import cluster_of
 from backend.domain.model.model_wait import ModelWait
+from backend.services.accounts import audit
+from backend.services.accounts.principal import principal_of
+from backend.services.events import worker_wakeup
 from backend.services.lifecycle.lease_reaper import end_worker
 
 _SAME_MOMENT = 1.0
@@ -118,6 +121,30 @@ def worker_heartbeat(
     ours = leases.beat(session, worker_id, lease_ids)
     leases.note_waits(session, worker_id, waits or {})
     return ours
+
+
+def set_draining(session: Session, worker_id: UUID, *, draining: bool) -> None:
+    """An operator drains a worker: it gets no more work and finishes what it has. Or has it go on.
+
+    It drains until it is resumed or its process starts again. Safe to call twice.
+
+    Raises:
+        NotAllowed: only administrators may.
+        NotFound: there is no such worker.
+        Conflict: it is offline.
+    """
+    principal_of(session).require_admin()
+    worker = repository.get(session, worker_id, lock=True)
+    if worker is None:
+        raise NotFound(f"there is no worker {worker_id}", code="worker_not_found")
+    if worker.state == WorkerState.OFFLINE:
+        raise Conflict(f"worker {worker.name} is offline", code="worker_offline", hint="Nothing starts on it.")
+    state = WorkerState.DRAINING if draining else WorkerState.ONLINE
+    if worker.state != state:
+        worker.state = state.value
+        audit.record(session, "drain worker" if draining else "resume worker", worker.name)
+        if not draining:
+            worker_wakeup.wake_workers(session)
 
 
 def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:

@@ -19,15 +19,19 @@ from backend.db.project_scope import note_marked
 from backend.db.repositories.benchmarks import benchmarks
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.deletions import deletions as repository
-from backend.db.repositories.pagination import CursorPage, decode
+from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.results import rollup_jobs
 from backend.db.repositories.results.costs import ORACLE
 from backend.db.session import after_commit
 from backend.domain.errors import Conflict, NotFound
 from backend.domain.model.episode import ENDED_RUNS, RunState
+from backend.domain.model.sort_order import SortOrder
 from backend.services.accounts import audit
 from backend.services.accounts.principal import principal_of
 from backend.services.read_model import ReadModel
+
+COLUMNS = frozenset(repository.ORDER)
+"""What the list can be sorted by."""
 
 
 class DeletionView(ReadModel):
@@ -35,10 +39,12 @@ class DeletionView(ReadModel):
 
     id: UUID
     kind: DeletionKind
-    target_id: UUID = Field(description="Id of what is deleted.")
+    target_id: UUID = Field(description="Id of the deleted object.")
     name: str
     requested_by: str
-    removed: dict[str, int] = Field(description="Removed rows by table.", examples=[{"episode": 12, "step": 340}])
+    removed: dict[str, int] = Field(
+        description="Number of removed rows by table.", examples=[{"episode": 12, "step": 340}]
+    )
     created_at: datetime
     finished_at: datetime | None = Field(description="Null while rows are being removed.")
 
@@ -50,7 +56,7 @@ def delete_run(session: Session, run_id: UUID) -> DeletionView:
         NotFound: there is no such run.
         Conflict: it has not ended, its episodes are being evaluated, or a study or a draft needs it.
     """
-    run = _locked(session, DeletionKind.RUN, Run, run_id, "run_not_found")
+    run = _lock_row(session, DeletionKind.RUN, Run, run_id, "run_not_found")
     if run.study_id is not None:
         raise Conflict("the run is a cell of a study", code="run_in_study", hint="Delete the study.")
     if repository.drafts_recorded_in(session, run_id):
@@ -60,7 +66,7 @@ def delete_run(session: Session, run_id: UUID) -> DeletionView:
 
 def delete_study(session: Session, study_id: UUID) -> DeletionView:
     """Deletes a study with its runs. Raises as `delete_run`."""
-    study = _locked(session, DeletionKind.STUDY, Study, study_id, "study_not_found")
+    study = _lock_row(session, DeletionKind.STUDY, Study, study_id, "study_not_found")
     runs = repository.runs_of_study(session, study_id)
     study.idempotency_key = None
     return _delete_runs_and(session, DeletionKind.STUDY, study, runs, study.name or str(study.id))
@@ -73,7 +79,9 @@ def delete_configuration(session: Session, configuration_id: UUID) -> DeletionVi
         NotFound: there is no such configuration.
         Conflict: as `delete_run`, or studies use it.
     """
-    row = _locked(session, DeletionKind.CONFIGURATION, AgentConfiguration, configuration_id, "configuration_not_found")
+    row = _lock_row(
+        session, DeletionKind.CONFIGURATION, AgentConfiguration, configuration_id, "configuration_not_found"
+    )
     runs = repository.runs_of_configuration(session, configuration_id)
     if any(run.study_id for run in runs) or repository.offline_cells(session, configuration_id):
         raise Conflict("studies use this configuration", code="configuration_in_study", hint="Delete them first.")
@@ -91,7 +99,7 @@ def delete_draft(session: Session, draft_id: UUID) -> DeletionView:
         NotFound: there is no such draft.
         Conflict: a trial or a recording runs.
     """
-    draft = _locked(session, DeletionKind.DRAFT, TaskDraft, draft_id, "draft_not_found")
+    draft = _lock_row(session, DeletionKind.DRAFT, TaskDraft, draft_id, "draft_not_found")
     task_sets = repository.trial_task_sets(session, draft_id)
     runs = {run.id: run for run in repository.recordings_of_draft(session, draft_id)}
     runs |= {run.id: run for run in repository.runs_of_task_sets(session, task_sets)}
@@ -111,7 +119,7 @@ def delete_benchmark(session: Session, name: str) -> DeletionView:
     named = benchmarks.by_name(session, name, lock=True)
     if named is None or named.hidden:
         raise NotFound(f"there is no benchmark {name!r}", code="benchmark_not_found")
-    benchmark = _locked(session, DeletionKind.BENCHMARK, Benchmark, named.id, "benchmark_not_found")
+    benchmark = _lock_row(session, DeletionKind.BENCHMARK, Benchmark, named.id, "benchmark_not_found")
     runs = repository.runs_of_task_sets(session, repository.task_sets_of_benchmark(session, benchmark.id))
     benchmark.name = f"{name} (deleted {benchmark.id})"  # Its name may be used again.
     view = _delete_runs_and(session, DeletionKind.BENCHMARK, benchmark, runs, name)
@@ -122,11 +130,12 @@ def delete_benchmark(session: Session, name: str) -> DeletionView:
     return view
 
 
-def list_deletions(session: Session, cursor: str | None, limit: int) -> CursorPage[DeletionView]:
-    """Deletions, the newest first. Raises Invalid for a bad cursor."""
-    rows = repository.newest(session, limit + 1, decode(cursor) if cursor else None)
-    views = [DeletionView.model_validate(row) for row in rows[:limit]]
-    return CursorPage(views, rows[limit - 1].id.hex if len(rows) > limit else None)
+def list_deletions(
+    session: Session, cursor: str | None, limit: int, order: SortOrder | None = None
+) -> CursorPage[DeletionView]:
+    """Deletions, newest first or in another order. Raises Invalid for a bad cursor."""
+    page = repository.listing(session, cursor=cursor, limit=limit, order=order)
+    return CursorPage([DeletionView.model_validate(row) for row in page.items], page.next)
 
 
 def get_deletion(session: Session, deletion_id: UUID) -> DeletionView:
@@ -137,7 +146,7 @@ def get_deletion(session: Session, deletion_id: UUID) -> DeletionView:
     return DeletionView.model_validate(row)
 
 
-def _locked(session: Session, kind: DeletionKind, table: Any, target_id: UUID, code: str) -> Any:
+def _lock_row(session: Session, kind: DeletionKind, table: Any, target_id: UUID, code: str) -> Any:
     row = repository.lock(session, table, target_id)
     if row is None:
         raise NotFound(f"there is no {kind} {target_id}", code=code)

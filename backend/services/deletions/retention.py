@@ -34,9 +34,9 @@ logger = logging.getLogger(__name__)
 class RetentionView(ReadModel):
     """Rules of a project; null: no limit."""
 
-    run_days: int | None = Field(default=None, description="Runs and studies are deleted so many days after their end.")
+    run_days: int | None = Field(default=None, description="Days after their end when runs and studies are deleted.")
     draft_days: int | None = Field(
-        default=None, description="Drafts that nobody has changed for so many days are deleted, except those in review."
+        default=None, description="Days without a change after which drafts are deleted, except those in review."
     )
     screen_days: int | None = Field(
         default=None,
@@ -57,7 +57,7 @@ class ExpiredItem(ReadModel):
 
 
 class RetentionPreview(ReadModel):
-    """What the rules would remove now. Lists have the oldest 100; `counts` is of all."""
+    """Data that the rules would remove now. The lists have the oldest 100; `counts` counts all."""
 
     counts: dict[str, int] = Field(examples=[{"runs": 3, "studies": 0, "drafts": 1, "screens": 1200}])
     runs: list[ExpiredItem]
@@ -78,10 +78,10 @@ def set_retention(session: Session, project: Project, changes: Mapping[str, int 
         NotAllowed: only administrators of the installation may change the quota.
         Invalid: a number is out of its range.
     """
-    checked = {name: _checked(name, value) for name, value in changes.items()}
+    checked = {name: _check(name, value) for name, value in changes.items()}
     if "disk_quota_mib" in checked:
         principal_of(session).require_admin()
-    row = repository.locked(session, project.id)
+    row = repository.get_locked(session, project.id)
     before = {name: getattr(row, name) for name in RULES}
     for name, value in checked.items():
         setattr(row, name, value)
@@ -104,7 +104,7 @@ def preview(session: Session, project: Project, rules: Mapping[str, int | None] 
     """
     row = repository.of_project(session, project.id)
     days = {name: getattr(row, name, None) for name in RULES}
-    days |= {name: _checked(name, value) for name, value in (rules or {}).items()}
+    days |= {name: _check(name, value) for name, value in (rules or {}).items()}
     now = workers.now(session)
 
     def items(kind: str, query: Callable[..., Any]) -> list[ExpiredItem]:
@@ -173,11 +173,11 @@ def _thin(factory: SessionFactory, project_id: UUID, since: datetime | None, bef
             number = expired.thin(session, project_id, since, before, BATCH)
             total += number
             if number < BATCH:
-                repository.locked(session, project_id).thinned_until = before
+                repository.get_locked(session, project_id).thinned_until = before
                 return total
 
 
-def _checked(name: str, value: int | None) -> int | None:
+def _check(name: str, value: int | None) -> int | None:
     least = 0 if name == "disk_quota_mib" else 1
     if name not in RULES or (value is not None and not least <= value <= MOST):
         raise Invalid(f"expected a whole number from {least} on, or nothing", code="invalid_request", path=name)

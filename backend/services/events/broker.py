@@ -5,12 +5,13 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from backend import rotating_secrets
 from backend.config import get_settings
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ class Broker:
     """One server. Without an address, a broker that is always unavailable."""
 
     def __init__(self, url: str) -> None:
+        self.given_url = url
         self.url = client_url(url)
         self._client = self._connect() if url else None
         self._away_until = 0.0
@@ -76,25 +78,48 @@ class Broker:
             self._client.close()
 
 
+class CurrentPassword(redis.CredentialProvider):
+    """User and password of an address as it is now, for each new connection."""
+
+    def __init__(self, address: Callable[[], str]) -> None:
+        self._address = address
+
+    def get_credentials(self) -> tuple[str] | tuple[str, str]:
+        """(user, password), or (password)."""
+        parts = urlsplit(self._address())
+        password = unquote(parts.password or "")
+        return (unquote(parts.username), password) if parts.username else (password,)
+
+
+_address: Callable[[], str] | None = None
 _current: Broker | None = None
 _guard = threading.Lock()
 
 
 def configure(url: str) -> None:
     """Uses the broker at `url` from now on; empty = none."""
-    global _current  # noqa: PLW0603 - one connection pool per process
+    follow(lambda: url)
+
+
+def follow(address: Callable[[], str]) -> None:
+    """Uses the broker whose address that function gives, from now on."""
+    global _address  # noqa: PLW0603 - one connection pool per process
     with _guard:
-        old, _current = _current, Broker(url)
-    if old is not None:
-        old.close()
+        _address = address
+    current()
 
 
 def current() -> Broker:
-    """This process's broker, by default that of the settings."""
-    global _current  # noqa: PLW0603 - same
+    """This process's broker, by default that of the settings; a new one when its password has been rotated."""
+    global _address, _current  # noqa: PLW0603 - same
     with _guard:
-        if _current is None:
-            _current = Broker(get_settings().redis_url.get_secret_value())
+        if _address is None:
+            _address = rotating_secrets.current(get_settings(), "redis_url")
+        url = _address()
+        if _current is None or _current.given_url != url:
+            if _current is not None:
+                _current.close()
+            _current = Broker(url)
         return _current
 
 

@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 
 from backend.config import get_settings
 from backend.db.session import after_commit
+from backend.rotating_secrets import current
+from backend.services.events import broker
 
 logger = logging.getLogger(__name__)
 WAKE = "worker.tasks.wake"
@@ -35,9 +37,13 @@ def client_app(url: str) -> Celery:
     app = Celery("deskarena-client", broker=url, broker_use_ssl=tls(url), set_as_current=False)
     app.conf.update(
         task_ignore_result=True,
-        broker_connection_timeout=0.5,
+        broker_connection_timeout=broker.TIMEOUT,
         broker_connection_retry=False,
-        broker_transport_options={"socket_timeout": 0.5, "socket_connect_timeout": 0.5, "max_retries": 0},
+        broker_transport_options={
+            "socket_timeout": broker.TIMEOUT,
+            "socket_connect_timeout": broker.TIMEOUT,
+            "max_retries": 0,
+        },
     )
     return app
 
@@ -49,7 +55,7 @@ def wake_workers(session: Session) -> None:
 
 def send_wake() -> None:
     """Sends the wake-up now. A failure is only logged: workers poll Postgres in any case."""
-    url = get_settings().redis_url.get_secret_value()
+    url = current(get_settings(), "redis_url")()
     if not url:
         return
     try:

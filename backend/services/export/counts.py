@@ -17,7 +17,7 @@ from backend.services.read_model import ReadModel
 
 
 class LicenceNote(ReadModel):
-    """What is known about the licence of a benchmark."""
+    """Note on the licence of a benchmark."""
 
     benchmark: str
     licence: str
@@ -57,7 +57,7 @@ def scope_of(session: Session, project_id: UUID, filters: Filters) -> Scope:
 
 
 def note_of(benchmark: Benchmark) -> LicenceNote:
-    """What is known about a benchmark's licence."""
+    """The note on a benchmark's licence."""
     return LicenceNote(
         benchmark=benchmark.name,
         licence=benchmark.licence,

@@ -26,7 +26,7 @@ from backend.services.export.counts import scope_of
 from backend.services.export.manifest import Manifest
 from backend.services.export.masks import Masker
 from backend.services.export.once import Pictures
-from backend.services.export.records import recorded, source_of
+from backend.services.export.records import episodes_with_records, source_of
 from backend.services.export.rows import Row, RowWriter, json_line, writer_of
 
 PART = 200
@@ -120,7 +120,7 @@ class Export:
                 else:
                     entry.file.close()
             yield self._index.done(self._manifest)
-            yield self._unused(scope)
+            yield self._excluded_file(scope)
             yield from self._pictures(pictures)
         text = json.dumps(self._manifest.as_json(), indent=2, ensure_ascii=False).encode()
         yield _whole("manifest.json", text)
@@ -144,7 +144,7 @@ class Export:
             after = page[-1].episode.id
 
     def _rows(self, session: Session, page: Sequence[TrainingEpisode], pictures: Pictures) -> Iterator[Row]:
-        for one, trajectory in recorded(session, page, self._store, self._masker):
+        for one, trajectory in episodes_with_records(session, page, self._store, self._masker):
             refusal = self._form.refuses(trajectory)
             if refusal:
                 self._leave_out(one.episode.id, one.run.id, str(trajectory.task.key), refusal)
@@ -165,12 +165,12 @@ class Export:
             self._index.line({"trajectory": trajectory.id, **more, **outcome, **source_of(one)})
             yield from self._form.rows(trajectory)
 
-    def _unused(self, scope: Scope) -> ExportFile:
+    def _excluded_file(self, scope: Scope) -> ExportFile:
         """List of what was left out, with reasons."""
         after: UUID | None = None
         while True:
             with self._work() as session:
-                rows = repository.excluded(session, scope, after, PART)
+                rows = repository.excluded_episodes(session, scope, after, PART)
             for row in rows:
                 self._leave_out(*row)
             if len(rows) < PART:

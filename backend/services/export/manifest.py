@@ -40,7 +40,7 @@ class Manifest:
         self.results[recorded.result.value] += 1
         self.kinds[recorded.kind.value] += 1
         self.runs.setdefault(str(row.run.id), self._run(row))
-        benchmark = self.benchmarks.setdefault(row.benchmark.name, described(row.benchmark))
+        benchmark = self.benchmarks.setdefault(row.benchmark.name, describe_benchmark(row.benchmark))
         benchmark["trajectories"] += 1
         benchmark["versions"][str(row.task_set.version)] = row.task_set.content_hash
 
@@ -88,7 +88,7 @@ class Manifest:
         }
 
 
-def described(benchmark: Benchmark) -> dict[str, Any]:
+def describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
     """A benchmark with its licence."""
     note = note_of(benchmark)
     return {

@@ -24,7 +24,7 @@ TOGETHER = 10
 """Trajectories whose steps are in memory at the same time."""
 
 
-def recorded(
+def episodes_with_records(
     session: Session, page: Sequence[TrainingEpisode], store: ArtifactStore, masker: Masker
 ) -> Iterator[tuple[TrainingEpisode, ExportedAttempt]]:
     """Each episode with its records, in order."""
@@ -33,7 +33,10 @@ def recorded(
         some = page[start : start + TOGETHER]
         steps = steps_of(session, [one.attempt.id for one in some], store, masker)
         for one in some:
-            yield one, _recorded(session, one, measures[one.evaluation.id], steps.get(one.attempt.id, ()), masker)
+            yield (
+                one,
+                _exported_attempt(session, one, measures[one.evaluation.id], steps.get(one.attempt.id, ()), masker),
+            )
 
 
 def source_of(row: TrainingEpisode) -> dict[str, Any]:
@@ -58,7 +61,7 @@ def source_of(row: TrainingEpisode) -> dict[str, Any]:
     }
 
 
-def _recorded(
+def _exported_attempt(
     session: Session, row: TrainingEpisode, measures: Mapping[str, float], steps: Sequence[RecordedStep], masker: Masker
 ) -> ExportedAttempt:
     task = task_of(session, row.task, row.run.config)

@@ -54,13 +54,13 @@ class RunFiles:
             with self._work() as session:
                 run = session.get_one(Run, self._run_id)
                 page = repository.page(session, run.id, after, TOGETHER)
-                episodes = list(self._exported(session, run, page))
+                episodes = list(self._export(session, run, page))
             yield from episodes
             if len(page) < TOGETHER:
                 return
             after = page[-1].episode.id
 
-    def _exported(self, session: Session, run: Run, page: list[RunEpisode]) -> Iterator[ExportedEpisode]:
+    def _export(self, session: Session, run: Run, page: list[RunEpisode]) -> Iterator[ExportedEpisode]:
         tried = [row.attempt.id for row in page if row.attempt]
         steps = steps_of(session, tried, self._store, self._masker)
         measures = attempts.measures(session, [row.evaluation.id for row in page if row.evaluation])

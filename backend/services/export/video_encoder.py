@@ -75,7 +75,7 @@ def _write(program: str, target: Path, steps: Iterable[tuple[VideoStep, bytes | 
     process, timer, shown = None, None, None
     try:
         for step, data in steps:
-            shown = _decoded(data) or shown
+            shown = _decode(data) or shown
             if shown is None:
                 continue
             if process is None:
@@ -85,7 +85,7 @@ def _write(program: str, target: Path, steps: Iterable[tuple[VideoStep, bytes | 
                 )
                 timer = Timer(MOST_SECONDS, process.kill)
                 timer.start()
-            _send(process, _drawn(shown, step, size).tobytes())
+            _send(process, _draw(shown, step, size).tobytes())
         if process is None:
             raise Conflict("This attempt has no screen to show.", code="video_without_screens")
         _finish(process)
@@ -122,7 +122,7 @@ def _command(program: str, size: tuple[int, int], target: Path) -> list[str]:
     return [program, "-loglevel", "error", *pixels, *read, "-an", "-r", _RATE, *coded, *bounds, str(target)]
 
 
-def _decoded(data: bytes | None) -> "Image | None":
+def _decode(data: bytes | None) -> "Image | None":
     from PIL import Image
 
     if data is None:
@@ -140,7 +140,7 @@ def _size(screen: "Image") -> tuple[int, int]:
     return max(width, 2), max(height, 2) + _BAR
 
 
-def _drawn(screen: "Image", step: VideoStep, size: tuple[int, int]) -> "Image":
+def _draw(screen: "Image", step: VideoStep, size: tuple[int, int]) -> "Image":
     from PIL import Image, ImageDraw, ImageFont
 
     width, height = size[0], size[1] - _BAR

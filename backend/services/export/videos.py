@@ -57,7 +57,7 @@ def get(session: Session, attempt_id: UUID) -> VideoView:
 
 
 def plan(session: Session, attempt_id: UUID) -> VideoPlan:
-    """What the attempt's video shows.
+    """The contents of the attempt's video.
 
     Raises:
         NotFound: there is no such attempt.
@@ -65,7 +65,7 @@ def plan(session: Session, attempt_id: UUID) -> VideoPlan:
     """
     attempt = episodes.get_attempt(session, attempt_id)
     if attempt.live:
-        raise Conflict("The attempt still runs.", code="attempt_live", hint="Ask again when it has ended.")
+        raise Conflict("The attempt is still running.", code="attempt_live", hint="Ask again when it has ended.")
     rows = episodes.steps(session, attempt_id, limit=MOST_STEPS + 1)
     if len(rows) > MOST_STEPS:
         raise Conflict(f"Videos have at most {MOST_STEPS:,} steps.", code="video_too_long")

@@ -91,12 +91,12 @@ class JudgeAgreement:
 
 def agreement_of(session: Session, judge: Judge) -> JudgeAgreement:
     """All agreement statistics of a judge. Intervals resample whole attempts, because their criteria are correlated."""
-    rows = repository.compared(session, judge.id) if judge.kind == JudgeKind.VLM else []
+    rows = repository.compared_verdicts(session, judge.id) if judge.kind == JudgeKind.VLM else []
     sure = [row for row in rows if row.reached is not None]
     by_level: defaultdict[str, list[AnyRow]] = defaultdict(list)
     for row in sure:
         by_level[row.level or NO_LEVEL].append(row)
-    rated = repository.rated(session, judge.id) if judge.kind == JudgeKind.GRAPH else []
+    rated = repository.rated_items(session, judge.id) if judge.kind == JudgeKind.GRAPH else []
     return JudgeAgreement(
         attempts=len({row.attempt_id for row in (*rows, *rated)}),
         unsure=len(rows) - len(sure),

@@ -53,12 +53,12 @@ class JudgeCost:
 
 def cost_of_run(session: Session, run_id: UUID) -> JudgeCost:
     """Over all attempts of a run, including lost ones. Not part of the agent's cost."""
-    return JudgeCost(*repository.spent(session, run_id=run_id))
+    return JudgeCost(*repository.judge_costs(session, run_id=run_id))
 
 
 def cost_of_attempt(session: Session, attempt_id: UUID) -> JudgeCost:
     """Of one attempt."""
-    return JudgeCost(*repository.spent(session, attempt_id=attempt_id))
+    return JudgeCost(*repository.judge_costs(session, attempt_id=attempt_id))
 
 
 def get_judge(session: Session, judge_id: UUID) -> Judge:

@@ -63,9 +63,9 @@ class JudgeView(ReadModel):
     config: dict[str, Any] = Field(description="The judge of a run.")
     created_at: datetime
     attempts_judged: int
-    answers: int = Field(description="All of them, those included that could not be used.")
-    usd: float = Field(description="What they cost.")
-    priced: bool = Field(description="False: not all answers have a price here.")
+    answers: int = Field(description="All answers, including unusable ones.")
+    usd: float = Field(description="Cost of the answers.")
+    priced: bool = Field(description="False: some answers have no price here.")
     attempts_sampled: int = Field(description="Attempts drawn for people.")
     attempts_reviewed: int = Field(description="Of them, judged by two people.")
     attempts_checked: int = Field(description="Attempts that at least one person has judged.")
@@ -133,7 +133,7 @@ def judge_page(session: Session, judge_id: UUID) -> JudgePage:
 
 def _page(session: Session, judge: Judge) -> JudgePage:
     done, agreement = progress(session, judge), agreement_of(session, judge)
-    cost = JudgeCost(*repository.spent(session, judge_id=judge.id))
+    cost = JudgeCost(*repository.judge_costs(session, judge_id=judge.id))
     view = _judge(judge, done, agreement, cost)
     return JudgePage(view, dict(done.people), agreement.unsure, agreement.disagreements)
 
@@ -158,8 +158,12 @@ def _judge(judge: Judge, done: ReviewProgress, agreement: JudgeAgreement, cost: 
         alpha_people=_alpha(agreement.people),
         alpha_with_judge=_alpha(agreement.everybody),
         correlations=[
-            RatingCorrelation(measure=one.measure, rating=one.rating, r=_coefficient(one.r, one.interval, one.n))
-            for one in agreement.correlations
+            RatingCorrelation(
+                measure=correlation.measure,
+                rating=correlation.rating,
+                r=_coefficient(correlation.r, correlation.interval, correlation.n),
+            )
+            for correlation in agreement.correlations
         ],
     )
 
@@ -226,7 +230,7 @@ def agreement_rows(judge: JudgeView) -> Iterator[dict[str, Any]]:
 def answer_rows(session: Session, judge: JudgeView) -> Iterator[dict[str, Any]]:
     """People's and the judge's answers, as flat rows."""
     if judge.graph:
-        for row in review_repository.rated(session, judge.id):
+        for row in review_repository.rated_items(session, judge.id):
             yield {
                 "attempt": str(row.attempt_id),
                 "task": row.task,
@@ -237,7 +241,7 @@ def answer_rows(session: Session, judge: JudgeView) -> Iterator[dict[str, Any]]:
                 "LC": row.LC,
             }
         return
-    for row in review_repository.compared(session, judge.id):
+    for row in review_repository.compared_verdicts(session, judge.id):
         yield {
             "attempt": str(row.attempt_id),
             "task": row.task,

@@ -29,7 +29,7 @@ QUICK = Settle(quiet=0.05, timeout=0.3)
 _SPENT = ("agent", "action", "settle")
 
 
-def settled(config: RunConfig) -> RunConfig:
+def with_human_defaults(config: RunConfig) -> RunConfig:
     """The configuration with defaults that suit a person."""
     budget = config.budget
     if budget.max_steps is None:
@@ -38,7 +38,7 @@ def settled(config: RunConfig) -> RunConfig:
     return config.model_copy(update={"budget": budget, "settle": settle})
 
 
-def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
+def shuffle_tasks(tasks: Sequence[T], seed: int) -> list[T]:
     """The tasks in the random order of the seed."""
     order = list(tasks)
     random.Random(seed).shuffle(order)  # noqa: S311 - an order that can be repeated, no secret
@@ -46,7 +46,7 @@ def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
 
 
 def held_back(reason: Reason | None = None) -> EpisodeChange:
-    """Columns of an episode that waits for its person, if there is no other reason."""
+    """Columns of an episode that waits for its person and for nothing else."""
     return wait_columns(LATER, reason or WAITS)
 
 

@@ -15,6 +15,7 @@ from backend.db.repositories.capacity import workers as repository
 from backend.db.repositories.runs import runs
 from backend.domain.errors import AttemptFailure, FailureClass, LeaseFailure, NotFound
 from backend.domain.machines.nodes import NodeState
+from backend.services.events import outbox
 from backend.services.lifecycle import retry_policy
 
 DIED = (LeaseFailure.SILENT, LeaseFailure.GONE)
@@ -42,8 +43,9 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
         return []  # Rows may be locked now, and waiting for them could block a run: the next round ends the dead.
     if before < repository.server_started(session):
         return []  # While the database was unavailable, nobody could renew leases; everybody gets the full time again.
-    repository.give_up_silent(session, before)
     text = f"no heartbeat for {seconds:g} s: the worker died, froze or lost the database"
+    for worker_id in repository.give_up_silent(session, before):
+        outbox.note_worker_gone(session, worker_id, text)
     failure = _failure(LeaseFailure.SILENT, text)
     return _end_leases(session, dict.fromkeys(leases.silent(session, before), failure), before)
 
@@ -72,7 +74,7 @@ def drain(session: Session, worker_id: UUID) -> None:
 
 
 def sign_off(session: Session, worker_id: UUID) -> None:
-    """The worker stops gracefully: nobody waits for its leases."""
+    """Signs off a worker that stops gracefully, so that its leases need not expire."""
     worker = repository.get(session, worker_id, lock=True)
     if worker is not None:
         end_worker(session, worker, LeaseFailure.STOPPED, "the worker was stopped")
@@ -81,6 +83,8 @@ def sign_off(session: Session, worker_id: UUID) -> None:
 def end_worker(session: Session, worker: Worker, code: LeaseFailure, reason: str) -> None:
     """Marks a worker offline and ends its leases at once."""
     worker.state = WorkerState.OFFLINE.value
+    if code in DIED:
+        outbox.note_worker_gone(session, worker.id, reason)
     _end_leases(session, dict.fromkeys(leases.of_worker(session, worker.id), _failure(code, reason)), None)
 
 

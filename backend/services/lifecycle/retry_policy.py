@@ -85,7 +85,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
         after_action: the agent had acted, and nothing explains the loss.
         evaluation: its evidence, if only the verdict is missing.
     """
-    rows = repository.locked(session, attempt_id)
+    rows = repository.get_locked(session, attempt_id)
     if rows is None:
         raise NotFound(f"there is no attempt {attempt_id}", code="attempt_not_found")
     attempt, episode, _ = rows
@@ -180,7 +180,7 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
     Returns:
         The request's id.
     """
-    change = wait_columns(NEVER_BY_ITSELF, _repeated(request.pause))
+    change = wait_columns(NEVER_BY_ITSELF, _reevaluation_reason(request.pause))
     if episode.state != EpisodeState.RUNNING:
         change = {**RETRY_COLUMNS, **change}
     move_episode(session, run, episode, EpisodeState.WAITING, **change)
@@ -228,7 +228,7 @@ def not_repeated(  # noqa: PLR0913 - what is known of a failed repetition
         pause = None if is_final else repeat_pause(row.tries)
         if pause is not None:
             row.message, row.available_at = message, workers.now(session) + timedelta(seconds=pause)
-            reason = _repeated(pause)
+            reason = _reevaluation_reason(pause)
             episode.reason, episode.reason_code = reason.text, reason.code
             return
         if not is_final:
@@ -261,7 +261,7 @@ def _begin_anew(session: Session, run: Run, episode: Episode) -> None:
     worker_wakeup.wake_workers(session)
 
 
-def _repeated(pause: float) -> Reason:
+def _reevaluation_reason(pause: float) -> Reason:
     text = "there was no verdict; the evaluation is repeated" + (f" after {pause:g} s" if pause else "")
     return Reason(ReasonCode.REEVALUATION, text)
 

@@ -16,6 +16,7 @@ from backend.db.repositories.capacity import workers as worker_repository
 from backend.db.repositories.runs import episodes as episode_repository
 from backend.db.repositories.runs import runs as run_repository
 from backend.db.repositories.scheduling import scheduler
+from backend.db.session import after_commit
 from backend.domain.model.episode import (
     ATTEMPT_MOVES,
     ENDED_RUNS,
@@ -28,7 +29,8 @@ from backend.domain.model.episode import (
 )
 from backend.domain.model.reason import Reason
 from backend.services import events
-from backend.services.events import EventKind
+from backend.services.events import EventKind, outbox
+from backend.telemetry.metrics import ATTEMPTS_ENDED
 
 
 class RunChange(TypedDict, total=False):
@@ -96,6 +98,8 @@ def move_run(session: Session, run: Run, new: RunState, **change: Unpack[RunChan
     check_move(RUN_MOVES, old, new)
     _write(run, new, change)
     events.append(session, run, EventKind.RUN_STATE, _payload(old, new, change))
+    if new in ENDED_RUNS:
+        outbox.note_run_end(session, run)
 
 
 def move_episode(
@@ -106,9 +110,11 @@ def move_episode(
     check_move(EPISODE_MOVES, old, new)
     run.rollup_stale = True
     if old is EpisodeState.RUNNING:
-        scheduler.ended(session, run.id)
+        scheduler.count_ended(session, run.id)
     _write(episode, new, change)
     events.append(session, run, EventKind.EPISODE_STATE, _payload(old, new, change), episode_id=episode.id)
+    if new is EpisodeState.LOST:
+        outbox.note_loss(session, run)
 
 
 def move_attempt(
@@ -118,6 +124,9 @@ def move_attempt(
     old = AttemptState(attempt.state)
     check_move(ATTEMPT_MOVES, old, new)
     attempt.live = not new.ended
+    if new.ended:
+        ended = ATTEMPTS_ENDED.labels(run.provider, new.value, change.get("failure_class") or "")
+        after_commit(session, f"attempt ended: {attempt.id}", ended.inc)
     _write(attempt, new, change)
     data = {**_payload(old, new, change), "number": attempt.number}
     events.append(session, run, EventKind.ATTEMPT_STATE, data, episode_id=attempt.episode_id, attempt_id=attempt.id)
@@ -155,7 +164,7 @@ def move_episodes(  # noqa: PLR0913 - which ones, and to what
     written = {"state": str(new), **change}
     number = episode_repository.write_all(session, run.id, old, written, failures=failures, tasks=tasks)
     if number and old is EpisodeState.RUNNING:
-        scheduler.ended(session, run.id, number)
+        scheduler.count_ended(session, run.id, number)
     if number:
         run.rollup_stale = True
         events.append(session, run, EventKind.EPISODE_STATE, {**_payload(old, new, change), "count": number})

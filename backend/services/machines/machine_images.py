@@ -69,10 +69,10 @@ def all_images(data: Path, default: str = "") -> list[FoundImage]:
 def one_image(data: Path, name: str, default: str = "") -> FoundImage:
     """The image of that name. Raises NotFound, which lists existing ones."""
     images = all_images(data, default)
-    for each in images:
-        if each.name == name:
-            return each
-    known = ", ".join(each.name for each in images) or "none"
+    for image in images:
+        if image.name == name:
+            return image
+    known = ", ".join(image.name for image in images) or "none"
     raise NotFound(
         f"there is no image {name!r} in {data / IMAGES}", code="image_not_found", hint=f"There are: {known}."
     )

@@ -20,6 +20,7 @@ from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.solutions.screen import describe
 from backend.domain.solutions.steps import read_solution
 from backend.services.benchmarks.variants import task_of
+from backend.services.capacity import maintenance_mode
 from backend.services.capacity.run_request import RunRequest
 from backend.services.events import worker_wakeup
 from backend.services.lifecycle.human_runs import LATER, is_lost, seconds_of
@@ -170,7 +171,7 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
         Conflict: another task of the run is active, or this one has started.
         NotFound: The run has no such episode.
     """
-    run = _locked(session, run_id)
+    run = _lock_run(session, run_id)
     rows = repository.newest(session, run_id)
     if any(_under_way(row.Episode) for row in rows):
         raise Conflict(
@@ -187,6 +188,7 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
 
 def _start(session: Session, episode: Episode, facts: dict[str, Any]) -> None:
     episode.human_feedback = {**(episode.human_feedback or {}), **facts}
+    maintenance_mode.refuse_in_maintenance(session)
     episode.available_at, episode.reason, episode.reason_code = workers.now(session), "", None
     worker_wakeup.wake_workers(session)
 
@@ -200,7 +202,7 @@ def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
     """
     if rating not in RATINGS:
         raise Invalid("expected 1, 2 or 3", code="invalid_request", path="rating")
-    attempt = _ended(session, run_id, episode_id)
+    attempt = _ended_attempt(session, run_id, episode_id)
     if _person_value(attempt, "rating") is not None:
         raise Conflict("the task is already rated", code="already_rated")
     attempt.human_feedback = {**(attempt.human_feedback or {}), "rating": rating}
@@ -208,7 +210,7 @@ def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
 
 def go_on(session: Session, run_id: UUID, episode_id: UUID) -> None:
     """Declines the second try. Safe to call twice."""
-    attempt = _ended(session, run_id, episode_id)
+    attempt = _ended_attempt(session, run_id, episode_id)
     if _person_value(attempt, "second_try") is None:
         attempt.human_feedback = {**(attempt.human_feedback or {}), "second_try": {}}
 
@@ -219,7 +221,7 @@ def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Proj
     Raises:
         Conflict: it has not ended, was solved, or had its second try.
     """
-    attempt = _ended(session, run_id, episode_id)
+    attempt = _ended_attempt(session, run_id, episode_id)
     run = get_run(session, run_id)
     episode = _episode(session, run, episode_id)
     if episode.solved or _person_value(attempt, "second_try") is not None:
@@ -244,7 +246,7 @@ def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Proj
     return second
 
 
-def _locked(session: Session, run_id: UUID) -> Run:
+def _lock_run(session: Session, run_id: UUID) -> Run:
     run = runs.lock(session, run_id)
     if run is None or not is_human(session, run_id):
         raise NotFound("there is no run with this id in which a person acts", code="run_not_found")
@@ -258,8 +260,8 @@ def _episode(session: Session, run: Run, episode_id: UUID) -> Episode:
     return episode
 
 
-def _ended(session: Session, run_id: UUID, episode_id: UUID) -> Attempt:
-    episode = _episode(session, _locked(session, run_id), episode_id)
+def _ended_attempt(session: Session, run_id: UUID, episode_id: UUID) -> Attempt:
+    episode = _episode(session, _lock_run(session, run_id), episode_id)
     attempt = repository.attempt_of(session, episode_id)
     if attempt is None or episode.state != EpisodeState.SCORED:
         raise Conflict("the task has not ended", code="task_not_ended", hint="Press Done or Infeasible on its page.")

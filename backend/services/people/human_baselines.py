@@ -1,7 +1,5 @@
 """Results of people: means by domain, correlations, task labels (protocols of WAA and OSWorld)."""
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +12,7 @@ from sqlalchemy.orm import Session
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.people import human_agent as repository
 from backend.domain.errors import Conflict
+from backend.domain.formats.foreign_text import csv_text
 from backend.domain.model.task import Difficulty, DifficultySource
 from backend.domain.statistics.correlation import spearman
 from backend.services.benchmarks.benchmarks import list_task_sets
@@ -111,51 +110,53 @@ def trials(session: Session, task_set_id: UUID) -> list[HumanTrial]:
     return [trial(row) for row in repository.of_task_set(session, task_set_id)]
 
 
-def means(of: Sequence[HumanTrial]) -> Means:
+def means(trials: Sequence[HumanTrial]) -> Means:
     """Means over trials."""
-    ratings = [one.rating for one in of if one.rating is not None]
+    ratings = [trial.rating for trial in trials if trial.rating is not None]
     return Means(
-        trials=len(of),
-        steps=fmean(one.steps for one in of) if of else None,
-        seconds=fmean(one.seconds for one in of) if of else None,
-        success=fmean(one.solved for one in of) if of else None,
+        trials=len(trials),
+        steps=fmean(trial.steps for trial in trials) if trials else None,
+        seconds=fmean(trial.seconds for trial in trials) if trials else None,
+        success=fmean(trial.solved for trial in trials) if trials else None,
         rating=fmean(ratings) if ratings else None,
         rated=len(ratings),
     )
 
 
-def by_run(of: Iterable[HumanTrial]) -> dict[UUID, Means]:
+def by_run(trials: Iterable[HumanTrial]) -> dict[UUID, Means]:
     """Means per run."""
     groups: dict[UUID, list[HumanTrial]] = {}
-    for one in of:
-        groups.setdefault(one.run_id, []).append(one)
+    for trial in trials:
+        groups.setdefault(trial.run_id, []).append(trial)
     return {run_id: means(group) for run_id, group in groups.items()}
 
 
-def by_domain(of: Sequence[HumanTrial]) -> list[DomainRow]:
+def by_domain(trials: Sequence[HumanTrial]) -> list[DomainRow]:
     """One row per domain, after one for all together; empty without trials."""
-    if not of:
+    if not trials:
         return []
-    domains = sorted({one.domain for one in of})
-    parts = [(ALL, of)] if len(domains) > 1 else []
-    parts += [(name, [one for one in of if one.domain == name]) for name in domains]
+    domains = sorted({trial.domain for trial in trials})
+    parts = [(ALL, trials)] if len(domains) > 1 else []
+    parts += [(name, [trial for trial in trials if trial.domain == name]) for name in domains]
     return [domain_row(name, part) for name, part in parts]
 
 
-def domain_row(name: str, of: Sequence[HumanTrial]) -> DomainRow:
+def domain_row(name: str, trials: Sequence[HumanTrial]) -> DomainRow:
     """Means and correlations over these trials; each task counts once in a correlation."""
-    tasks = [means([one for one in of if one.task == task]) for task in sorted({one.task for one in of})]
+    tasks = [
+        means([trial for trial in trials if trial.task == task]) for task in sorted({trial.task for trial in trials})
+    ]
     return DomainRow(
         domain=name,
-        means=means(of),
+        means=means(trials),
         tasks=len(tasks),
-        steps_difficulty=_correlated([(task.steps, task.rating) for task in tasks]),
-        steps_success=_correlated([(task.steps, task.success) for task in tasks]),
-        success_difficulty=_correlated([(task.success, task.rating) for task in tasks]),
+        steps_difficulty=_correlate([(task.steps, task.rating) for task in tasks]),
+        steps_success=_correlate([(task.steps, task.success) for task in tasks]),
+        success_difficulty=_correlate([(task.success, task.rating) for task in tasks]),
     )
 
 
-def _correlated(pairs: Sequence[tuple[float | None, float | None]]) -> DifficultyCorrelation:
+def _correlate(pairs: Sequence[tuple[float | None, float | None]]) -> DifficultyCorrelation:
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     return DifficultyCorrelation(spearman([a for a, _ in both], [b for _, b in both]), len(both))
 
@@ -184,19 +185,19 @@ def label_tasks(session: Session, benchmark: str, by: LabelBasis) -> tuple[int, 
     return import_labels(session, benchmark, as_csv(rows))
 
 
-def labels(of: Sequence[HumanTrial], by: LabelBasis) -> list[dict[str, Any]]:
+def labels(trials: Sequence[HumanTrial], by: LabelBasis) -> list[dict[str, Any]]:
     """Rows for `import_labels`, by task."""
     rows = []
-    for task in sorted({one.task for one in of}):
-        mine = [one for one in of if one.task == task]
-        solved = [one for one in mine if one.solved]
-        stepped = [one for one in mine if one.solved or one.solved_on_retry]
-        ratings = [one.rating for one in mine if one.rating is not None]
+    for task in sorted({trial.task for trial in trials}):
+        mine = [trial for trial in trials if trial.task == task]
+        solved = [trial for trial in mine if trial.solved]
+        stepped = [trial for trial in mine if trial.solved or trial.solved_on_retry]
+        ratings = [trial.rating for trial in mine if trial.rating is not None]
         row: dict[str, Any] = {"task": task}
         if solved:
-            row["human_seconds"] = round(median(one.seconds for one in solved), 3)
+            row["human_seconds"] = round(median(trial.seconds for trial in solved), 3)
         if stepped:
-            row["human_steps"] = round(median(one.steps for one in stepped))
+            row["human_steps"] = round(median(trial.steps for trial in stepped))
         if by is LabelBasis.RATING and ratings:
             row["difficulty"] = _BY_RATING[int(median(ratings) + 0.5) - 1].value
             row["source"] = DifficultySource.HUMAN_RATING.value
@@ -208,8 +209,5 @@ def labels(of: Sequence[HumanTrial], by: LabelBasis) -> list[dict[str, Any]]:
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows as the CSV of imported labels."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, ["task", "difficulty", "source", "human_seconds", "human_steps"])
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    head = ["task", "difficulty", "source", "human_seconds", "human_steps"]
+    return csv_text(head, ([row.get(name, "") for name in head] for row in rows))

@@ -31,7 +31,7 @@ class ControlledAttempt:
     step: int
 
 
-def controlled(session: Session, attempt_id: UUID) -> ControlledAttempt:
+def controlled_attempt(session: Session, attempt_id: UUID) -> ControlledAttempt:
     """The attempt. Raises NotFound, also for another project's."""
     attempt = session.get(Attempt, attempt_id)
     episode = None if attempt is None else session.get(Episode, attempt.episode_id)

@@ -1,4 +1,4 @@
-"""What a reader chose on a board: the query of its address, as text, as stored and checked."""
+"""A reader's choices on a board: the query of its address, as text, as stored and checked."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from backend.domain.errors import Invalid
+from backend.domain.model.validation_words import problem_words
 from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.leaderboards import BoardOptions
 
@@ -92,7 +93,7 @@ def checked_query(values: Mapping[str, Any]) -> BoardQuery:
         return BoardQuery.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        raise Invalid(str(first["msg"]), code="invalid_view", path=f"query.{first['loc'][0]}") from None
+        raise Invalid(problem_words(first), code="invalid_view", path=f"query.{first['loc'][0]}") from None
 
 
 def stored_query(values: Mapping[str, Any]) -> tuple[BoardQuery, list[str]]:

@@ -1,10 +1,10 @@
-"""Which rows of a leaderboard are ranked: those that are alike, cover the board's tasks and lost at most 5 %."""
+"""Selects the rows of a leaderboard that are ranked: those that are alike, cover its tasks and lost at most 5 %."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from backend.domain.errors import NotFound
-from backend.domain.statistics.ranks import standings
+from backend.domain.statistics.ranks import rank, standings
 from backend.services.results.board_rows import BoardRow, NotRanked
 from backend.services.results.conditions import STATED, RunConditions, unknown_words
 
@@ -79,8 +79,12 @@ class ConditionsChoice:
 
 
 def board_tasks(rows: Sequence[BoardRow], whole: int) -> BoardTasks:
-    """The board's tasks, from rows under its conditions; imported ones decide only where none was measured."""
-    rows = [row for row in rows if not row.imported] or rows
+    """The board's tasks, from rows under its conditions; imported ones decide only where none was measured.
+
+    References decide nothing: a floor that was run where more programs are would make every agent's row partial.
+    """
+    agents = [row for row in rows if not row.reference]
+    rows = [row for row in agents if not row.imported] or agents
     if any(row.attempted_tasks == whole for row in rows):
         return BoardTasks(whole, whole)
     complete = [row for row in rows if row.passes is not None and _is_complete(row, whole)]
@@ -178,7 +182,7 @@ def ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
     places = standings([(value.mean, value.interval) for _, value in able])
     lower = [row.lower or 0.0 for row, _ in able]
     placed = [
-        replace(row, standing=place, lower_rank=1 + sum(other > (row.lower or 0.0) for other in lower))
+        replace(row, standing=place, lower_rank=rank(row.lower or 0.0, lower))
         for (row, _), place in zip(able, places, strict=True)
     ]
     rest = [row for row in rows if row.reasons or row.primary is None]

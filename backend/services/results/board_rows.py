@@ -131,8 +131,30 @@ def primary_mean(summary: RunSummary, means: measure_rollups.Means, measure: str
     )
 
 
-def lower_bound(summary: RunSummary, primary: MeasureMean | None, measure: str) -> float | None:
-    """The primary measure with every lost episode as 0."""
+def lower_bound(
+    summary: RunSummary, primary: MeasureMean | None, measure: str, rates: Mapping[str, Any] | None = None
+) -> float | None:
+    """The primary measure with every lost episode as 0.
+
+    Args:
+        summary: of the row.
+        primary: its mean of the measure.
+        measure: its name.
+        rates: of `pass_rollups.primary_rates`; rows that were computed by an older release have none.
+    """
     if measure == SCORE or primary is None:
         return summary.lower_bound_mean
+    if rates and rates["measure"] == measure:
+        lower: float = rates["lower"]
+        return lower
     return primary.mean * primary.n / (primary.n + summary.counts.lost)
+
+
+def with_primary_rates(cube: measure_rollups.Cube, rates: Mapping[str, Any] | None) -> measure_rollups.Cube:
+    """The measures with the mean of `pass_rollups.primary_rates`, in which a task counts once."""
+    whole = cube.get(Dimension.ALL, {}).get("", {})
+    if not rates or rates["measure"] not in whole:
+        return cube
+    mean, *ends = rates["mean"]
+    pooled = whole[rates["measure"]].model_copy(update={"mean": mean, "interval": Interval(*ends)})
+    return {**cube, Dimension.ALL: {**cube[Dimension.ALL], "": {**whole, rates["measure"]: pooled}}}

@@ -126,10 +126,10 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
     benchmark_row = get_benchmark(session, benchmark)
     if benchmark_row.kind != KIND:
         raise Invalid(
-            f"{benchmark!r} is a {benchmark_row.kind} benchmark",
+            f"the tasks of {benchmark!r} have no checkpoints in WindowsWorld's form",
             code="wrong_benchmark_kind",
             path="benchmark",
-            hint=f"These are for {KIND}.",
+            hint=f"Choose a benchmark of the kind {KIND}; this one is of the kind {benchmark_row.kind}.",
         )
     task_set = board_version(session, benchmark, None)
     known = boards.conditions(session, task_set.id)

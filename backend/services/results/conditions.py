@@ -1,6 +1,6 @@
 """Conditions of runs: what else decides a score besides who acts. Runs are alike if their conditions are equal."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,12 +66,14 @@ class RunConditions:
         """`unknown: other limits, desktop`; empty if everything is known."""
         return unknown_words(self.unknown)
 
-    def differences(self, board: "RunConditions") -> str:
-        """`50 steps, this board has 15 steps`; empty if what is known of it is alike."""
+    def differences(
+        self, other: "RunConditions", other_has: str = "this board has", ignored: Container[str] = ()
+    ) -> str:
+        """`50 steps, this board has 15 steps`; empty if what is known of it is alike, but for what is ignored."""
         return "; ".join(
-            f"{words or _WITHOUT[name]}, this board has {board.parts[name] or _WITHOUT[name]}"
+            f"{words or _WITHOUT[name]}, {other_has} {other.parts[name] or _WITHOUT[name]}"
             for name, words in self.parts.items()
-            if words != board.parts[name] and name not in self.unknown
+            if words != other.parts[name] and name not in self.unknown and name not in ignored
         )
 
 

@@ -59,15 +59,15 @@ def _config(run: Run, names: Sequence[str]) -> dict[str, Any]:
     """The run's settings with the defaults of those that it left open; of imported results, these are `UNKNOWN`."""
     values = RunConfig.model_validate(run.config).model_dump(mode="json")
     if run.origin == Origin.OUTSIDE:
-        values |= {name: _known(values[name], run.config.get(name, ...)) for name in CONDITIONS}
+        values |= {name: _with_defaults(values[name], run.config.get(name, ...)) for name in CONDITIONS}
     return {name: values[name] for name in names}
 
 
-def _known(value: Any, stored: Any) -> Any:
+def _with_defaults(value: Any, stored: Any) -> Any:
     """A field with its defaults, those that are not stored replaced."""
     if isinstance(value, Mapping):
         stored = stored if isinstance(stored, Mapping) else {}
-        return {name: _known(each, stored.get(name, ...)) for name, each in value.items()}
+        return {name: _with_defaults(each, stored.get(name, ...)) for name, each in value.items()}
     return UNKNOWN if stored is ... else value
 
 

@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import TaskSet
 from backend.db.repositories.benchmarks import tasks as task_repository
-from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import label, leaderboard
 from backend.services.runs.summary import RunSummary, summarise
+from backend.services.runs.task_totals import task_totals
 
 ALONE = "L1"
 """Level whose tasks are one operation each."""
@@ -87,7 +87,7 @@ def _operations(session: Session, task_set: TaskSet) -> list[Operation]:
 
 
 def _cells(session: Session, row: BoardRow, operations: Sequence[Operation]) -> list[Mastery]:
-    totals = [task for task in repository.task_totals(session, row.run.id) if task.extra.get("operations")]
+    totals = [task for task in task_totals(session, row.run.id) if task.extra.get("operations")]
     return [
         Mastery(
             operation=operation.name,

@@ -28,7 +28,7 @@ class StepRatio(ReadModel):
 
 
 class StepRatios(ReadModel):
-    """The same for each reference; null without a solved task that it is known of."""
+    """Step ratios by reference; null without a solved task whose reference is known."""
 
     people: StepRatio | None = Field(default=None, description="A person's median steps.")
     oracle: StepRatio | None = Field(default=None, description="The fewest steps of an oracle that solved the task.")
@@ -56,7 +56,7 @@ class PassCosts(ReadModel):
 def pass_costs(session: Session, run_ids: Sequence[UUID], tasks: Collection[UUID] | None = None) -> PassCosts:
     """What these runs, on one version of the tasks, cost; `tasks`: on these only."""
     row = repository.episode_costs(session, run_ids, tasks)
-    prices = [PriceDate(model=each.model, since=each.since) for each in repository.pinned_prices(session, run_ids)]
+    prices = [PriceDate(model=price.model, since=price.since) for price in repository.pinned_prices(session, run_ids)]
     recorded = row.recorded == row.episodes and bool(row.calls or row.input_tokens or row.output_tokens)
     missing = _usd_missing(row, prices)
     return PassCosts(

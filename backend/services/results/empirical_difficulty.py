@@ -1,7 +1,5 @@
 """Difficulty of tasks by how often agents solve them (protocols reference, section 2)."""
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -14,6 +12,7 @@ from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.results import leaderboards as board_repository
 from backend.db.repositories.results import solve_rates as repository
 from backend.domain.errors import Conflict
+from backend.domain.formats.foreign_text import csv_text
 from backend.domain.model.task import Difficulty, DifficultySource
 from backend.domain.statistics.correlation import ranked
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
@@ -71,8 +70,5 @@ def _rows(tasks: Iterable[Task], by_task: Mapping[str, Difficulty], today: date)
 
 
 def _as_csv(rows: Sequence[Mapping[str, str]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, ["task", "difficulty", "source", f"label:{LABEL}", f"label:{DATE_LABEL}"])
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    head = ["task", "difficulty", "source", f"label:{LABEL}", f"label:{DATE_LABEL}"]
+    return csv_text(head, ([row.get(name, "") for name in head] for row in rows))

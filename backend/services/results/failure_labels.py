@@ -60,7 +60,7 @@ class Failure(ReadModel):
     @property
     def labels(self) -> list[str]:
         """Labels by people, joined; empty if nobody has judged it."""
-        return sorted(failure_labels.joined([review.labels for review in self.reviews]))
+        return sorted(failure_labels.majority_labels([review.labels for review in self.reviews]))
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -159,7 +159,7 @@ def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 
     """A seeded sample of a run's failed episodes. Raises NotFound."""
     get_run(session, run_id)
     ids = repository.failed(session, run_id)
-    drawn = failure_labels.sampled(ids, min(number, MOST), seed)
+    drawn = failure_labels.draw_sample(ids, min(number, MOST), seed)
     by_id = {row.episode: row for row in _failures(session, drawn)}
     episodes = [by_id[key] for key in drawn if key in by_id]
     return FailureSample(run=run_id, seed=seed, failed=len(ids), episodes=episodes)
@@ -224,7 +224,7 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
     steps = _steps_by_attempt(session, [attempt for _, _, attempt in rows])
     reviews: dict[UUID, list[LabelReview]] = {}
     for row, name in repository.reviews(session, ids):
-        suggested = list(dict.fromkeys(str(one[0]) for one in row.suggestions))
+        suggested = list(dict.fromkeys(str(suggestion[0]) for suggestion in row.suggestions))
         accepted = [key for key in suggested if key in row.labels]
         rejected = [key for key in suggested if key not in row.labels]
         reviews.setdefault(row.episode_id, []).append(
@@ -240,8 +240,8 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
             score=episode.score or 0.0,
             ended_by=episode.ended_by,
             suggested=[
-                SuggestionView.model_validate(each)
-                for each in failure_labels.suggestions(
+                SuggestionView.model_validate(suggestion)
+                for suggestion in failure_labels.suggestions(
                     episode.ended_by, feasible=task.feasible, steps=steps.get(attempt, ())
                 )
             ],

@@ -22,7 +22,14 @@ from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.results import board_ranking, common_tasks, measure_rollups, rollups
 from backend.services.results.board_ranking import BoardTasks, ConditionsChoice, OutsideRules
-from backend.services.results.board_rows import NOTHING, BoardRow, lower_bound, pooled_summary, primary_mean
+from backend.services.results.board_rows import (
+    NOTHING,
+    BoardRow,
+    lower_bound,
+    pooled_summary,
+    primary_mean,
+    with_primary_rates,
+)
 from backend.services.results.conditions import RunConditions, conditions_of
 from backend.services.results.costs import PassCosts
 from backend.services.runs.summary import RunSummary, describe
@@ -148,7 +155,7 @@ def leaderboard(
         task_set,
         tasks,
         board_ranking.ranked(rows),
-        repository.reported(session, benchmark_row.id),
+        repository.published_results(session, benchmark_row.id),
         conditions=conditions,
         choices=known,
         common=common,
@@ -222,9 +229,11 @@ def _with_rates(row: BoardRow, whole: int, measure: str, dimensions: Collection[
     if row.passes is not None and len(row.passes.runs) > 1:
         cube, measures = _pooled_cubes(row.passes, dimensions)
         row = replace(row, by=cube, measures=measures)
+    rates = row.passes.rates.get("primary") if row.passes is not None else None
+    row = replace(row, measures=with_primary_rates(row.measures, rates))
     value = primary_mean(row.summary, row.means, measure)
     missing = whole - row.summary.scored_tasks
-    return replace(row, primary=value, lower=lower_bound(row.summary, value, measure), missing_tasks=missing)
+    return replace(row, primary=value, lower=lower_bound(row.summary, value, measure, rates), missing_tasks=missing)
 
 
 def _reference(agent: AgentConfiguration) -> str:

@@ -65,11 +65,11 @@ def cube_of(rows: Iterable[Any]) -> Cube:
     """Rows with the columns of `MeasureRollup`, by dimension, then by key."""
     cube: dict[str, dict[str, dict[str, MeasureMean]]] = {}
     for row in rows:
-        cube.setdefault(row.dimension, {}).setdefault(row.key, {})[row.measure] = _stored(row)
+        cube.setdefault(row.dimension, {}).setdefault(row.key, {})[row.measure] = _stored_mean(row)
     return dict(cube)
 
 
-def _stored(row: Any) -> MeasureMean:
+def _stored_mean(row: Any) -> MeasureMean:
     return _mean(row.total, row.n, (row.low, row.high), row.tasks, row.undefined_tasks)
 
 
@@ -104,15 +104,53 @@ def pooled_sums(runs: Sequence[Sums]) -> Sums:
     return pooled
 
 
-def rows(cells: Cells, tasks: Sequence[TaskTotals], sums: Sums) -> list[dict[str, Any]]:
+class PooledMean(NamedTuple):
+    """A measure's mean over tasks of the mean over their values.
+
+    Attributes:
+        mean, interval: over tasks with a value.
+        lower: the same with every lost episode as 0, over these and the lost tasks that could have had a value.
+    """
+
+    mean: float
+    interval: Interval
+    lower: float
+
+
+def over_tasks(measure: str, tasks: Sequence[TaskTotals], kinds: "TaskKinds", sums: Sums) -> PooledMean | None:
+    """The mean of a measure in which each task counts once, however many passes it has; None without a value.
+
+    Args:
+        measure: its name.
+        tasks: all tasks, with the losses that no other pass made up for.
+        kinds: of these tasks.
+        sums: values of their measures.
+    """
+    if measure not in sums:
+        return None
+    column = _MeasureColumn.of(measure, tasks, kinds, sums[measure])
+    with_value = column.counts > 0
+    if not with_value.any():
+        return None
+    numbers = column.counts + np.array([sum(task.lost.values()) for task in tasks], dtype=float)
+    attempted = with_value | (~kinds.scored & column.could & (numbers > 0))
+    values, lower = (
+        np.divide(column.totals, below, out=np.zeros_like(column.totals), where=below > 0)
+        for below in (column.counts, numbers)
+    )
+    mean, interval = column.mean(values, with_value)
+    return PooledMean(mean, interval, column.mean(lower, attempted)[0])
+
+
+def rows(cells: Cells, tasks: Sequence[TaskTotals], kinds: "TaskKinds", sums: Sums) -> list[dict[str, Any]]:
     """One row per measure in each cell with a value.
 
     Args:
         cells: positions of each cell's tasks.
         tasks: all tasks of the run, in the order of the positions.
+        kinds: of these tasks.
         sums: values of their measures.
     """
-    kinds = _TaskKinds.of(tasks)
     columns = [_MeasureColumn.of(measure, tasks, kinds, sums[measure]) for measure in sorted(sums)]
     return [
         {"dimension": dimension, "key": key, "measure": column.measure, **row}
@@ -123,8 +161,11 @@ def rows(cells: Cells, tasks: Sequence[TaskTotals], sums: Sums) -> list[dict[str
 
 
 @dataclass(frozen=True)
-class _TaskKinds:
-    """What decides which measures tasks can have: `kinds` are pairs of protocol and level, `kind` each task's place."""
+class TaskKinds:
+    """What decides which measures tasks can have: `kinds` are pairs of protocol and level, `kind` each task's place.
+
+    `ids`: of the tasks, as texts.
+    """
 
     ids: NDArray[np.str_]
     scored: NDArray[np.bool_]
@@ -133,6 +174,7 @@ class _TaskKinds:
 
     @classmethod
     def of(cls, tasks: Sequence[TaskTotals]) -> Self:
+        """Those of tasks, in their order."""
         places: dict[tuple[str, str | None], int] = {}
         kind = [places.setdefault((task.protocol, task.level), len(places)) for task in tasks]
         ids = np.array([str(task.task_id) for task in tasks], dtype=np.str_)
@@ -142,23 +184,31 @@ class _TaskKinds:
 
 @dataclass(frozen=True)
 class _MeasureColumn:
-    """A measure of all tasks: number of values and their sum, and whether a task without one could have one."""
+    """A measure of all tasks: number of values and their sum, whether it could have one, and has none though scored."""
 
     measure: str
     counts: NDArray[np.float64]
     totals: NDArray[np.float64]
+    could: NDArray[np.bool_]
     lacking: NDArray[np.bool_]
     tasks: Sequence[TaskTotals]
 
     @classmethod
-    def of(cls, measure: str, tasks: Sequence[TaskTotals], kinds: _TaskKinds, sums: TaskSums) -> Self:
+    def of(cls, measure: str, tasks: Sequence[TaskTotals], kinds: TaskKinds, sums: TaskSums) -> Self:
         places = np.minimum(np.searchsorted(sums.tasks, kinds.ids), len(sums.tasks) - 1)
         with_value = sums.tasks[places] == kinds.ids
         counts, totals = (np.where(with_value, column[places], 0.0) for column in (sums.numbers, sums.totals))
         protocols = {kinds.kinds[place][0] for place in np.unique(kinds.kind[counts > 0])}
-        could = np.array([_could(*kind, measure, protocols) for kind in kinds.kinds], dtype=bool)
-        lacking = (counts == 0) & kinds.scored & could[kinds.kind]
-        return cls(measure, counts, totals, lacking, tasks)
+        could = np.array([_could(*kind, measure, protocols) for kind in kinds.kinds], dtype=bool)[kinds.kind]
+        return cls(measure, counts, totals, could, (counts == 0) & kinds.scored & could, tasks)
+
+    def mean(self, values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> tuple[float, Interval]:
+        """Mean of one value per chosen task, at least one; OmniBench's is that of its sets."""
+        ones = chosen.astype(float)
+        if self.measure == OF_SETS and (sets := self._sets(ones, values)):
+            return mean_of_means(sets)
+        interval = cluster_mean_of_columns(ones, values)
+        return float(values[chosen].mean()), interval or Interval(0.0, 1.0)
 
     def row(self, positions: Positions, *, of_sets: bool) -> dict[str, Any] | None:
         """Columns of a cell; None without a value. `of_sets`: OmniBench's mean is that of its sets."""
@@ -167,7 +217,7 @@ class _MeasureColumn:
         if ends is None:
             return None
         n, total = int(counts.sum()), float(totals.sum())
-        if of_sets and self.measure == OF_SETS and (sets := self._sets()):
+        if of_sets and self.measure == OF_SETS and (sets := self._sets(self.counts, self.totals)):
             mean, ends = mean_of_means(sets)
             total = mean * n
         return {
@@ -179,12 +229,12 @@ class _MeasureColumn:
             "high": ends.high,
         }
 
-    def _sets(self) -> list[list[TaskCluster]]:
-        """The tasks by the capability that each was composed for; empty if that is not known of all of them."""
+    def _sets(self, counts: NDArray[np.float64], totals: NDArray[np.float64]) -> list[list[TaskCluster]]:
+        """Tasks with a count, by the capability that each was composed for; empty if that is not known of all."""
         extras = {id(task.extra): task.extra for task in self.tasks}  # Equal ones are mostly one object.
         composed_for = {key: omnibench_labels.composed_for(extra) for key, extra in extras.items()}
         sets: dict[str, list[TaskCluster]] = {}
-        for task, count, total in zip(self.tasks, self.counts.tolist(), self.totals.tolist(), strict=True):
+        for task, count, total in zip(self.tasks, counts.tolist(), totals.tolist(), strict=True):
             if count:
                 capability = composed_for[id(task.extra)]
                 if capability is None:

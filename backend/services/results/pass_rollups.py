@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean, median_low
 from typing import Any
@@ -11,9 +11,12 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import Dimension
+from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.results import costs as cost_repository
 from backend.db.repositories.results import pass_rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
+from backend.domain.model.measures import primary
+from backend.domain.model.score import SCORE
 from backend.domain.model.task import digest
 from backend.domain.statistics.passes import Estimate, over_passes, over_tasks, pass_at_k, pass_hat_k
 from backend.services.attempts.attempts import DESKTOP_END
@@ -28,38 +31,62 @@ MOST_K = 10
 
 
 @dataclass(frozen=True)
-class PassInputs:
-    """Inputs of one row: its key, the inputs of each run by its id, oldest first, and facts of their episodes.
+class PassFacts:
+    """What a row says besides scores: its key, its runs, oldest first, and facts of their episodes.
 
     `times`: seconds in which a run had an attempt, and the sum over its attempts.
     """
 
     key: Mapping[str, Any]
-    runs: Mapping[UUID, RollupInputs]
+    runs: Sequence[UUID]
     facts: Mapping[str, Any]
     times: Mapping[UUID, tuple[float, float]]
 
 
-def gather(session: Session, run_id: UUID, own: RollupInputs) -> PassInputs | None:
-    """Reads the inputs of the row that a run belongs to; None if it enters no leaderboard.
+@dataclass(frozen=True)
+class PassInputs:
+    """Inputs of one row: its facts, and the inputs of each of its runs."""
 
-    Args:
-        session: the transaction.
-        run_id: the run.
-        own: its inputs.
-    """
-    rows = {row.id: row for row in repository.same_configuration(session, run_id)}
+    facts: PassFacts
+    runs: Mapping[UUID, RollupInputs]
+
+
+def passes_of(session: Session, run_id: UUID) -> list[UUID]:
+    """The runs that a leaderboard pools with this one, and it itself, oldest first; empty if it enters none."""
+    return _alike({row.id: row for row in repository.same_configuration(session, run_id)}, run_id)
+
+
+def _alike(rows: Mapping[UUID, AnyRow], run_id: UUID) -> list[UUID]:
     if run_id not in rows:
+        return []
+    key = conditions_of(rows[run_id].config).key
+    return [row.id for row in rows.values() if conditions_of(row.config).key == key]
+
+
+def pass_facts(session: Session, run_id: UUID) -> PassFacts | None:
+    """Reads the facts of the row that a run belongs to; None if it enters no leaderboard."""
+    rows = {row.id: row for row in repository.same_configuration(session, run_id)}
+    if not (alike := _alike(rows, run_id)):
         return None
     key = conditions_of(rows[run_id].config).key
-    alike = [row.id for row in rows.values() if conditions_of(row.config).key == key]
-    runs = {each: own if each == run_id else rollups.gather(session, each) for each in alike}
     facts = dict(repository.episode_facts(session, alike, DESKTOP_END)._mapping)  # noqa: SLF001 - its public name.
     spent = pass_costs(session, alike)
     facts |= {"agent_seconds": spent.agent_seconds, "costs": spent.model_dump(mode="json")}
     times = {row.run: (row.makespan, row.desktop_seconds) for row in cost_repository.makespans(session, alike)}
     columns = {"task_set_id": rows[run_id].task_set_id, "agent_configuration_id": rows[run_id].agent_configuration_id}
-    return PassInputs({**columns, "conditions_key": key}, runs, facts, times)
+    return PassFacts({**columns, "conditions_key": key}, alike, facts, times)
+
+
+def gather(session: Session, run_id: UUID, own: RollupInputs, facts: PassFacts) -> PassInputs:
+    """Reads the inputs of a row.
+
+    Args:
+        session: the transaction.
+        run_id: a run of the row.
+        own: its inputs.
+        facts: of the row.
+    """
+    return PassInputs(facts, {run: own if run == run_id else rollups.gather(session, run) for run in facts.runs})
 
 
 def compute(inputs: PassInputs, own: RollupRows) -> dict[str, Any]:
@@ -76,20 +103,20 @@ def compute(inputs: PassInputs, own: RollupRows) -> dict[str, Any]:
     measures, means = _split(cube.means)
     whole_rates = rates(merged.totals)
     runs = [
-        _run(run_id, run.totals, whole_rates if run is merged else rates(run.totals), inputs.times.get(run_id))
+        _run(run_id, run.totals, whole_rates if run is merged else rates(run.totals), inputs.facts.times.get(run_id))
         for run_id, run in inputs.runs.items()
     ]
     return {
-        **inputs.key,
-        **coverage(merged.totals),
-        "rates": whole_rates,
+        **inputs.facts.key,
+        **coverage(merged),
+        "rates": {**whole_rates, "primary": primary_rates(merged)},
         "pass_rates": pass_rates(merged.totals),
         "runs": runs,
         "summary": whole[0] if whole else {},
         "measures": measures,
         "cells": cells if several else [],
         "means": means if several else [],
-        **inputs.facts,
+        **inputs.facts.facts,
     }
 
 
@@ -112,13 +139,13 @@ def pool(runs: Sequence[RollupInputs]) -> RollupInputs:
     for run in runs:
         for task in run.totals:
             by_task[task.task_id].append(task)
-    totals = [_added(rows) for rows in by_task.values()]
+    totals = [_sum_totals(rows) for rows in by_task.values()]
     passes = number_of_passes(totals)
     remaining = [_without_repeated_losses(task, passes) for task in totals]
     return RollupInputs(remaining, measure_rollups.pooled_sums([run.sums for run in runs]), runs[0].pairs)
 
 
-def _added(rows: Sequence[TaskTotals]) -> TaskTotals:
+def _sum_totals(rows: Sequence[TaskTotals]) -> TaskTotals:
     if len(rows) == 1:
         return rows[0]
     lost: dict[str, int] = defaultdict(int)
@@ -126,7 +153,7 @@ def _added(rows: Sequence[TaskTotals]) -> TaskTotals:
         for name, number in row.lost.items():
             lost[name] += number
     sums = {name: sum(getattr(row, name) for row in rows) for name in SUMS}
-    return replace(rows[0], lost=dict(sorted(lost.items())), **sums)
+    return rows[0]._replace(lost=dict(sorted(lost.items())), **sums)
 
 
 def number_of_passes(totals: Sequence[TaskTotals]) -> int:
@@ -151,18 +178,19 @@ def _without_repeated_losses(task: TaskTotals, passes: int) -> TaskTotals:
         fewer = min(over, lost[name])
         lost[name] -= fewer
         over -= fewer
-    return replace(task, lost={name: number for name, number in lost.items() if number})
+    return task._replace(lost={name: number for name, number in lost.items() if number})
 
 
-def coverage(totals: Sequence[TaskTotals]) -> dict[str, Any]:
+def coverage(inputs: RollupInputs) -> dict[str, Any]:
     """Number of passes, attempted tasks, and the share of lost episodes."""
-    attempted = [task for task in totals if task.scored or task.lost]
+    totals = inputs.totals
+    attempted = [at for at, task in enumerate(totals) if task.scored or task.lost]
     scored = sum(task.scored for task in totals)
     lost = sum(map(_results, totals)) - scored
     return {
         "passes": number_of_passes(totals),
         "attempted_tasks": len(attempted),
-        "tasks_key": digest(sorted(str(task.task_id) for task in attempted)),
+        "tasks_key": digest(sorted(inputs.kinds.ids[attempted].tolist())),
         "lost_share": lost / (lost + scored) if lost else 0.0,
     }
 
@@ -177,6 +205,18 @@ def rates(totals: Sequence[TaskTotals]) -> dict[str, Any]:
         "lower_mean": fmean(task.score_sum / n for task, n in attempted) if scored else None,
         "lower_success": fmean(task.solved / n for task, n in attempted) if scored else None,
     }
+
+
+def primary_rates(inputs: RollupInputs) -> dict[str, Any] | None:
+    """Rates of the measure by which a board ranks, if that is not the score; None without a value."""
+    measure = primary({task.protocol for task in inputs.totals})
+    pooled_mean = (
+        None if measure == SCORE else measure_rollups.over_tasks(measure, inputs.totals, inputs.kinds, inputs.sums)
+    )
+    if pooled_mean is None:
+        return None
+    mean, interval, lower = pooled_mean
+    return {"measure": measure, "mean": [mean, *interval], "lower": lower}
 
 
 def _ends(estimate: Estimate | None) -> list[float] | None:

@@ -2,12 +2,14 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
+
+from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import rollup_jobs as repository
 from backend.db.repositories.results.costs import ORACLE
@@ -17,6 +19,7 @@ from backend.services.results import measure_rollups, pass_rollups, rollups
 from backend.services.results.rollups import RollupRows
 
 logger = logging.getLogger(__name__)
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -75,26 +78,30 @@ def renew(factory: SessionFactory, run_id: UUID) -> bool:
 def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> bool:
     start = time.monotonic()
     with ThreadPoolExecutor(1, "measures") as beside, unit_of_work(factory) as session:
-        # Measures take the database as long as everything else: another of its processes reads them meanwhile.
-        sums = beside.submit(_measure_sums, factory, run_id, repository.one_snapshot(session))
+        # Measures and facts take the database as long as everything else: another of its processes reads them
+        # meanwhile, the facts while the cube is computed.
+        snapshot = repository.one_snapshot(session)
+        sums = beside.submit(_read_beside, factory, run_id, snapshot, measure_rollups.task_sums)
+        row = beside.submit(_read_beside, factory, run_id, snapshot, pass_rollups.pass_facts)
         gathered = rollups.gather(session, run_id, sums.result)
-        passes = pass_rollups.gather(session, run_id, gathered)
-    cube = rollups.compute(gathered)
+        cube = rollups.compute(gathered)
+        facts = row.result()
+        passes = None if facts is None else pass_rollups.gather(session, run_id, gathered, facts)
     computed = RollupResults(cube, None if passes is None else pass_rollups.compute(passes, cube))
     try:
         _store(factory, run_id, computed, began_at, start)
     except _NewerRollup:
-        logger.info("run %s: somebody else computes its roll-ups now", run_id)
+        logger.info("run %s: another process computes its roll-ups", run_id)
         return False
     with unit_of_work(factory) as session:
         repository.mark_others_of_oracle(session, run_id, ORACLE)
     return True
 
 
-def _measure_sums(factory: SessionFactory, run_id: UUID, snapshot: str) -> measure_rollups.Sums:
+def _read_beside(factory: SessionFactory, run_id: UUID, snapshot: str, read: Callable[[Session, UUID], Read]) -> Read:
     with unit_of_work(factory) as session:
         repository.one_snapshot(session, snapshot)
-        return measure_rollups.task_sums(session, run_id)
+        return read(session, run_id)
 
 
 def _store(factory: SessionFactory, run_id: UUID, computed: RollupResults, began_at: datetime, start: float) -> None:

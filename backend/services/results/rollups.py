@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import Interval
 from backend.services.results import measure_rollups
 from backend.services.runs.summary import EpisodeCounts, Positions, RunSummary, RunTotals, TaskColumns, describe
+from backend.services.runs.task_totals import task_totals
 
 WHOLE = frozenset({Dimension.DOMAIN.value, Dimension.APP.value})
 """Labels that the cube has however many values they have."""
@@ -36,6 +38,11 @@ class RollupInputs:
     sums: measure_rollups.Sums
     pairs: Sequence[LabelPair] = ()
 
+    @cached_property
+    def kinds(self) -> measure_rollups.TaskKinds:
+        """What decides which measures the tasks can have."""
+        return measure_rollups.TaskKinds.of(self.totals)
+
 
 @dataclass(frozen=True)
 class RollupRows:
@@ -48,7 +55,7 @@ class RollupRows:
 def gather(session: Session, run_id: UUID, sums: Callable[[], measure_rollups.Sums] | None = None) -> RollupInputs:
     """Reads the inputs from the current episodes; `sums`: returns those of measures, if they are read elsewhere."""
     return RollupInputs(
-        repository.task_totals(session, run_id),
+        task_totals(session, run_id),
         sums() if sums else measure_rollups.task_sums(session, run_id),
         pair_repository.of_run(session, run_id),
     )
@@ -62,9 +69,9 @@ def compute(gathered: RollupInputs, cells: measure_rollups.Cells | None = None) 
         cells: the cells to compute; default: all.
     """
     columns = TaskColumns(gathered.totals)
-    cells = grouped(gathered.totals, gathered.pairs) if cells is None else cells
+    cells = group_tasks(gathered.totals, gathered.pairs) if cells is None else cells
     rows = [{"dimension": name, "key": key, **_cell(columns, at)} for (name, key), at in sorted(cells.items())]
-    return RollupRows(rows, measure_rollups.rows(cells, gathered.totals, gathered.sums))
+    return RollupRows(rows, measure_rollups.rows(cells, gathered.totals, gathered.kinds, gathered.sums))
 
 
 def whole(gathered: RollupInputs) -> measure_rollups.Cells:
@@ -78,7 +85,7 @@ def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
     measure_repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.means])
 
 
-def grouped(tasks: Sequence[TaskTotals], pairs: Sequence[LabelPair] = ()) -> measure_rollups.Cells:
+def group_tasks(tasks: Sequence[TaskTotals], pairs: Sequence[LabelPair] = ()) -> measure_rollups.Cells:
     """Every cell of the cube with its tasks. A task with two applications is in both cells."""
     alike: dict[tuple[Any, ...], list[int]] = {}
     for position, task in enumerate(tasks):

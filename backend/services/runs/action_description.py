@@ -1,9 +1,15 @@
 """An agent's actions as text, and their positions on the screen."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from backend.services.read_model import short
+
+_OURS = re.compile(
+    r"\Aimport pyautogui; import time; pyautogui\.FAILSAFE = False(?:; tag_\d{1,6} = \(-?\d+, -?\d+\))*\n"
+)
+"""What the action space and `DesktopEnv` put before the agent's code."""
 
 
 def action_words(action: Mapping[str, Any]) -> str:
@@ -16,14 +22,15 @@ def action_words(action: Mapping[str, Any]) -> str:
         side = "" if button == "left" else f"{button} "
         return f"{side}{times}click{at}"
     if kind in {"TYPING", "PYTHON"}:
-        return f"{'type' if kind == 'TYPING' else 'python'} {short(str(action.get('text', '')))!r}"
+        text = str(action.get("text", ""))
+        return f"type {short(text)!r}" if kind == "TYPING" else f"python {short(_OURS.sub('', text))!r}"
     if kind in {"SCRIPT", "READ_FILE", "WRITE_FILE"}:
         return _guest_words(kind, action)
     if kind in {"PRESS", "HOTKEY", "KEY_DOWN", "KEY_UP"}:
         verb = {"KEY_DOWN": "hold", "KEY_UP": "release"}.get(kind, "press")
         return f"{verb} {'+'.join(str(key) for key in action.get('keys', ()))}"
     if kind == "SCROLL":
-        return f"scroll {_scrolled(action)}{at}"
+        return f"scroll {_describe_scroll(action)}{at}"
     plain = {
         "MOVE_TO": "move to",
         "DRAG_TO": "drag to",
@@ -48,7 +55,7 @@ def _at(action: Mapping[str, Any]) -> str:
     return "" if x is None or y is None else f" {x}, {y}"
 
 
-def _scrolled(action: Mapping[str, Any]) -> str:
+def _describe_scroll(action: Mapping[str, Any]) -> str:
     dx, dy = int(action.get("dx") or 0), int(action.get("dy") or 0)
     parts = [f"{'up' if dy > 0 else 'down'} {abs(dy)}"] if dy else []
     if dx:
@@ -65,15 +72,15 @@ def pointer_path(actions: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def typed(actions: list[Mapping[str, Any]]) -> list[str]:
+def typed_captions(actions: list[Mapping[str, Any]]) -> list[str]:
     """What the actions typed, pressed and scrolled, in order, as captions of the picture."""
-    return [text for text in map(_typed, actions) if text]
+    return [text for text in map(_describe_typed, actions) if text]
 
 
-def _typed(action: Mapping[str, Any]) -> str:
+def _describe_typed(action: Mapping[str, Any]) -> str:
     kind = action.get("type")
     if kind == "TYPING":
         return short(str(action.get("text", "")))
     if kind in {"PRESS", "HOTKEY", "KEY_DOWN", "KEY_UP"}:
         return " + ".join(str(key) for key in action.get("keys", ()))
-    return f"scroll {_scrolled(action)}" if kind == "SCROLL" else ""
+    return f"scroll {_describe_scroll(action)}" if kind == "SCROLL" else ""

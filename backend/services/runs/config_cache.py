@@ -16,6 +16,7 @@ from backend.db.session import after_commit
 from backend.domain.errors import DeskarenaError, NotFound
 from backend.domain.model import task as domain
 from backend.domain.model.run import RunConfig
+from backend.domain.model.validation_words import problem_words
 from backend.services.benchmarks.variants import task_of
 from backend.services.lru_cache import LruCache
 
@@ -91,4 +92,4 @@ def _note(run_id: UUID, tasks: Collection[UUID]) -> None:
 
 def _first(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"[:300]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {problem_words(first)}"[:300]

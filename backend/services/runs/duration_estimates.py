@@ -12,7 +12,7 @@ from backend.db.repositories.runs import durations as repository
 from backend.db.repositories.runs import runs
 from backend.domain.loop.agent_loop import DEFAULT_MAX_STEPS
 from backend.domain.model.run import Budget, RunConfig
-from backend.domain.scheduling.duration_estimate import DurationHistory, TaskFacts, expected
+from backend.domain.scheduling.duration_estimate import DurationHistory, TaskFacts, expected_seconds
 from backend.services.runs.config_cache import UnreadableConfig, config_of
 
 LOOK_AGAIN = timedelta(minutes=1)
@@ -40,7 +40,7 @@ def expectations(session: Session, run: Run, tasks: Iterable[tuple[TaskTraits, i
     budget = RunConfig.model_validate(run.config).budget
     facts = {task.id: _facts(task, budget, own) for task, own in tasks}
     history = _history(session, facts, run)
-    return {key: expected(task, history) for key, task in facts.items()}
+    return {key: expected_seconds(task, history) for key, task in facts.items()}
 
 
 def take_turn(session: Session) -> UUID | None:

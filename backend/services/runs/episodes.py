@@ -38,6 +38,11 @@ class EpisodeSummary:
         return {} if self.attempt is None else self.attempt.seconds
 
     @property
+    def trace_parent(self) -> str | None:
+        """Context of the newest attempt in the traces."""
+        return None if self.attempt is None else self.attempt.trace_parent
+
+    @property
     def steps(self) -> int:
         """Steps of the running attempt; without one, those of the attempt that counts."""
         return steps_of(self.episode, self.attempt)
@@ -52,17 +57,18 @@ class WaitView(ReadModel):
     """Why an episode waits."""
 
     reason: str = Field(
-        description="The first of all reasons that would have to go before it may begin.",
+        description="The first of the reasons that keep it from beginning.",
         examples=["8 of 8 desktops in use; 3 episodes of the run first"],
     )
     reason_code: ReasonCode = Field(examples=[ReasonCode.DESKTOPS_IN_USE])
     episodes_ahead: int | None = Field(
         default=None,
-        description="Waiting episodes of its run that come first; null where it waits for more than a turn or a limit.",
+        description="Waiting episodes of its run that start before it; null if it waits for anything "
+        "but its turn or a limit.",
     )
     starts_at: datetime | None = Field(
         default=None,
-        description="About when it begins, if its run keeps the slots it has; null where that cannot be said.",
+        description="Estimated start, if its run keeps the slots it has; null where there is no estimate.",
     )
 
     @property
@@ -106,20 +112,20 @@ def number_waiting(session: Session, run_id: UUID) -> int:
 
 def located_attempts(session: Session, episode_id: UUID) -> list[LocatedAttempt]:
     """All attempts of an episode, including lost ones, in order, with where they ran."""
-    return attempt_repository.located(session, Attempt.episode_id == episode_id)
+    return attempt_repository.located_attempts(session, Attempt.episode_id == episode_id)
 
 
 def attempts_of(session: Session, episode_ids: Sequence[UUID]) -> dict[UUID, list[LocatedAttempt]]:
     """All attempts of these episodes by episode, in order, with where they ran."""
     by_episode: dict[UUID, list[LocatedAttempt]] = defaultdict(list)
-    for row in attempt_repository.located(session, Attempt.episode_id.in_(episode_ids)):
+    for row in attempt_repository.located_attempts(session, Attempt.episode_id.in_(episode_ids)):
         by_episode[row.attempt.episode_id].append(row)
     return dict(by_episode)
 
 
 def located_attempt(session: Session, attempt_id: UUID) -> LocatedAttempt:
     """The attempt with where it ran. Raises NotFound."""
-    for row in attempt_repository.located(session, Attempt.id == attempt_id):
+    for row in attempt_repository.located_attempts(session, Attempt.id == attempt_id):
         return row
     raise NotFound(f"there is no attempt {attempt_id}", code="attempt_not_found")
 

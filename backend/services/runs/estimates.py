@@ -33,7 +33,7 @@ class EstimatedTotal(ReadModel):
     high: float
 
     def times(self, factor: float) -> "EstimatedTotal":
-        """The same in another unit."""
+        """This total in another unit."""
         return EstimatedTotal(expected=self.expected * factor, low=self.low * factor, high=self.high * factor)
 
 

@@ -70,7 +70,7 @@ class Forecast(ReadModel):
     @property
     def blocked(self) -> int:
         """Selected tasks that cannot run."""
-        return sum(each.tasks for each in self.reasons)
+        return sum(reason.tasks for reason in self.reasons)
 
     @computed_field(examples=["on 2 slots, from 48 earlier episodes"])  # type: ignore[prop-decorator]
     @property

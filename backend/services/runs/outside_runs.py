@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
@@ -21,6 +22,7 @@ from backend.domain.model.run import Budget, RunConfig
 from backend.domain.model.score import is_solved
 from backend.domain.model.task import digest
 from backend.services import events
+from backend.services.artifacts.storage_quota import refuse_over_quota
 from backend.services.benchmarks.benchmarks import get_benchmark, version_of
 from backend.services.capacity.run_request import condition_hash, config_hash, episode_seed
 from backend.services.configurations.configurations import configuration_of
@@ -54,7 +56,7 @@ def import_results(  # noqa: PLR0913 - what a run needs
     Raises:
         NotFound: there is no such benchmark or version.
         Invalid: tasks are unknown or named twice; all are listed, and nothing is stored.
-        Conflict: the same results are imported already.
+        Conflict: the same results are imported already, or the project is over its disk quota.
     """
     row, task_set = get_benchmark(session, benchmark), version_of(session, benchmark, version)
     known = {task.key: task for task in tasks.all_of(session, task_set.id)}
@@ -63,18 +65,38 @@ def import_results(  # noqa: PLR0913 - what a run needs
     same = repository.by_key(session, project.id, f"results:{content}")
     if same is not None:
         raise Conflict(
-            f"these results are imported already: run {same.id}",
+            f"these results were imported before: run {same.id}",
             code="results_already_imported",
             hint="Importing them again would count as another pass.",
         )
+    refuse_over_quota(session, project.id)
     config = config_of(results)
     pins: dict[str, Any] = {"import": {"format": results.format, "arguments": dict(results.arguments)}}
     agent = configuration_of(session, project.id, config, pins, privileged=False, human=False)
-    run = Run(
+    run = _row(
+        config,
+        pins,
+        content,
+        name=name,
         project_id=project.id,
         actor_id=actor.id,
         task_set_id=task_set.id,
         agent_configuration_id=agent.id,
+    )
+    session.add(run)
+    session.flush()  # Episodes and events refer to it.
+    now = workers.now(session)
+    episodes.add_all(session, [_columns(run, episode, known[episode.task], now) for episode in results.episodes])
+    data = {"benchmark": row.name, "agent": config.agent, "episodes": len(results.episodes), "origin": run.origin}
+    events.append(session, run, EventKind.RUN_SUBMITTED, data)
+    settle(session, run)
+    return run
+
+
+def _row(config: RunConfig, pins: Mapping[str, Any], content: str, *, name: str, **ids: UUID) -> Run:
+    """`content`: the request's hash, by which a second import is recognised."""
+    return Run(
+        **ids,
         provider=config.provider,
         config=config.model_dump(mode="json", exclude_unset=True),
         config_hash=config_hash(config),
@@ -85,14 +107,6 @@ def import_results(  # noqa: PLR0913 - what a run needs
         idempotency_key=f"results:{content}",
         request_hash=content,
     )
-    session.add(run)
-    session.flush()  # Episodes and events refer to it.
-    now = workers.now(session)
-    episodes.add_all(session, [_columns(run, each, known[each.task], now) for each in results.episodes])
-    data = {"benchmark": row.name, "agent": config.agent, "episodes": len(results.episodes), "origin": run.origin}
-    events.append(session, run, EventKind.RUN_SUBMITTED, data)
-    settle(session, run)
-    return run
 
 
 def config_of(results: OutsideResults) -> RunConfig:
@@ -108,13 +122,13 @@ def config_of(results: OutsideResults) -> RunConfig:
         action_space=results.action_space,
         variant=None,
         perturbation=None,
-        repeats=max(each.repeat for each in results.episodes),
+        repeats=max(episode.repeat for episode in results.episodes),
         **known,
     )
 
 
 def _check(results: Sequence[OutsideEpisode], known: Mapping[str, Task], tasks_of: str) -> None:
-    unknown = sorted({each.task for each in results} - known.keys())
+    unknown = sorted({result.task for result in results} - known.keys())
     if unknown:
         more = len(unknown) - MOST_LISTED
         listed = ", ".join(unknown[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
@@ -124,7 +138,7 @@ def _check(results: Sequence[OutsideEpisode], known: Mapping[str, Task], tasks_o
             path="episodes",
             hint="Choose the benchmark and version that they were measured on. Nothing was imported.",
         )
-    numbers = Counter((each.task, each.repeat) for each in results)
+    numbers = Counter((result.task, result.repeat) for result in results)
     twice = sorted(f"{task} (pass {repeat})" for (task, repeat), number in numbers.items() if number > 1)
     if twice:
         raise Invalid(f"named twice: {', '.join(twice[:MOST_LISTED])}", code="invalid_results", path="episodes")

@@ -64,7 +64,7 @@ def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[s
     return pins
 
 
-def answered(pins: Mapping[str, Any], model: str) -> dict[str, Any] | None:
+def with_answering_model(pins: Mapping[str, Any], model: str) -> dict[str, Any] | None:
     """The pins with this model added to those that answered; None if it is known already, or no model is pinned."""
     pin = pins.get("model")
     if not model or not isinstance(pin, Mapping):

@@ -1,6 +1,6 @@
 """Runs: submit, pause, resume, cancel, retry, add to, close."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -25,8 +25,10 @@ from backend.services import events
 from backend.services.artifacts.storage_quota import refuse_over_quota
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.variants import without_variant
+from backend.services.capacity import maintenance_mode
 from backend.services.capacity.config_checks import resolved_config
-from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
+from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, select_tasks
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities, expected_capabilities, has_judge
 from backend.services.configurations.configurations import configuration_of
 from backend.services.events import EventKind, worker_wakeup
@@ -42,6 +44,8 @@ from backend.services.runs.duration_estimates import expectations
 from backend.services.runs.provenance import pins_of
 from backend.services.runs.runnability import reasons
 from backend.services.runs.summary import RunSummary, run_summary
+from backend.telemetry import tracing
+from backend.telemetry.attributes import Attributes
 
 __all__ = [
     "RunRequest",
@@ -59,6 +63,12 @@ __all__ = [
 ]
 
 
+MOST_IN_ONE_TRACE = 20
+"""Episodes whose spans continue the trace of their submission; each of more has a trace of its own: an episode has
+hundreds of spans, and programs that show traces hold tens of thousands at most."""
+
+
+@tracing.span("submit run", kind="producer")
 def submit_run(
     session: Session, request: RunRequest, *, project: Project, actor: Actor, task_set: TaskSet | None = None
 ) -> Run:
@@ -82,7 +92,8 @@ def submit_run(
     if request.idempotency_key:
         known = repository.by_key(session, project.id, request.idempotency_key)
         if known is not None:
-            return _same(known, request)
+            return _check_same_request(known, request)
+    maintenance_mode.refuse_in_maintenance(session)
     if request.without_episodes and not request.accepts_episodes:
         raise Invalid("A run without episodes must accept them.", code="invalid_request", path="accepts_episodes")
     refuse_over_quota(session, project.id)
@@ -92,19 +103,39 @@ def submit_run(
     config = resolved_config(can, request)
     human = bool(can.agents[config.agent].get("human"))
     if human:
-        config = human_runs.settled(config)
+        config = human_runs.with_human_defaults(config)
     selections = parts.selections(session, task_set.id)
-    chosen = selected(tasks.all_of(session, task_set.id), config.tasks, selections, config.where)
+    chosen = select_tasks(tasks.all_of(session, task_set.id), config.tasks, selections, config.where)
     lacking = without_variant(session, task_set.id, config.variant, chosen)
     _need_judge(config, chosen)
     privileged = bool(can.agents[config.agent].get("privileged"))
     pins = pins_of(config, can.models, datetime.now(UTC).date())
     agent = configuration_of(session, project.id, config, pins, privileged=privileged, human=human)
-    run = Run(
+    run = _row(
+        request,
+        config,
+        pins,
         project_id=project.id,
         actor_id=actor.id,
         task_set_id=task_set.id,
         agent_configuration_id=agent.id,
+    )
+    session.add(run)
+    session.flush()  # Episodes and events refer to it.
+    repeats = 0 if request.without_episodes else config.repeats
+    number = _make_episodes(session, run, config, chosen, repeats, can, lacking)
+    run.trace_per_episode = number > MOST_IN_ONE_TRACE or request.accepts_episodes
+    tracing.annotate(_submission_facts(run, benchmark.name, number))
+    data = {"benchmark": benchmark.name, "agent": config.agent, "episodes": number, "purpose": run.purpose}
+    events.append(session, run, EventKind.RUN_SUBMITTED, data)
+    settle(session, run)  # A run without runnable tasks has already ended.
+    worker_wakeup.wake_workers(session)
+    return run
+
+
+def _row(request: RunRequest, config: RunConfig, pins: Mapping[str, Any], **ids: UUID) -> Run:
+    return Run(
+        **ids,
         provider=config.provider,
         config=config.model_dump(mode="json"),
         config_hash=config_hash(config),
@@ -115,18 +146,21 @@ def submit_run(
         purpose=request.purpose.value,
         idempotency_key=request.idempotency_key,
         request_hash=request.request_hash(),
-        priority=request.priority,
-        concurrency=request.concurrency,
+        trace_parent=tracing.traceparent() or None,
+        **request.model_dump(include=set(SchedulingUpdate.model_fields)),
     )
-    session.add(run)
-    session.flush()  # Episodes and events refer to it.
-    repeats = 0 if request.without_episodes else config.repeats
-    number = _make_episodes(session, run, config, chosen, repeats, can, lacking)
-    data = {"benchmark": benchmark.name, "agent": config.agent, "episodes": number, "purpose": run.purpose}
-    events.append(session, run, EventKind.RUN_SUBMITTED, data)
-    settle(session, run)  # A run without runnable tasks has already ended.
-    worker_wakeup.wake_workers(session)
-    return run
+
+
+def _submission_facts(run: Run, benchmark: str, episodes_number: int) -> Attributes:
+    return {
+        "messaging.system": "postgresql",
+        "messaging.destination.name": "episode",
+        "messaging.operation.name": "submit",
+        "messaging.operation.type": "send",
+        "messaging.batch.message_count": episodes_number,
+        "deskarena.run.id": str(run.id),
+        "deskarena.benchmark": benchmark,
+    }
 
 
 def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
@@ -140,7 +174,7 @@ def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
         )
 
 
-def _same(run: Run, request: RunRequest) -> Run:
+def _check_same_request(run: Run, request: RunRequest) -> Run:
     if run.request_hash != request.request_hash():
         raise Invalid(
             f"the idempotency key {request.idempotency_key!r} was used for another request (run {run.id})",
@@ -160,14 +194,14 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
     lacking: Collection[UUID],
 ) -> int:
     """Episodes of these tasks: all first repeats, then all second ones, so that early results cover every task."""
-    used = episodes.repeats_used(session, run.id)
+    used = episodes.repeat_counts(session, run.id)
     known = can if can.reported else None
     why_not = reasons(session, known, config, chosen, purpose=run.purpose, lacking=lacking)
     seconds = expectations(session, run, ((task, task.spec.get("max_steps")) for task in chosen))
     rows: list[dict[str, Any]] = []
     human = bool(can.agents.get(config.agent, {}).get("human"))
     for round_ in range(1, repeats + 1):
-        for task in human_runs.shuffled(chosen, config.seed + round_) if human else chosen:
+        for task in human_runs.shuffle_tasks(chosen, config.seed + round_) if human else chosen:
             repeat = used.get(task.id, 0) + round_
             state = EpisodeState.NOT_RUNNABLE if why_not[task.id] else EpisodeState.WAITING
             seed = episode_seed(config.seed, task.key, repeat)
@@ -213,6 +247,7 @@ def resume_run(session: Session, run_id: UUID) -> Run:
     run = _lock(session, run_id)
     if RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}:
         return run
+    maintenance_mode.refuse_in_maintenance(session)
     if RunState(run.state) is not RunState.PAUSED:
         raise Conflict(f"the run is {run.state}, not paused", code="run_not_paused")
     move_run(
@@ -263,6 +298,7 @@ def retry_run(
         raise Conflict("Cancelled runs cannot be retried.", code="run_cancelled", hint="Submit a new run.")
     if run.origin == Origin.OUTSIDE:
         raise Conflict("Imported results cannot be retried here.", code="run_not_measured_here")
+    maintenance_mode.refuse_in_maintenance(session)
     _wants_from_now(session, run)
     failures = [kind.value for kind in failure_classes]
     again: EpisodeChange = {
@@ -272,7 +308,7 @@ def retry_run(
         "flag_reason": "",
         "retry_baseline": Episode.attempt_count,
     }
-    number = _repeat_kept(session, run, failures)
+    number = _repeat_evaluations(session, run, failures)
     number += move_episodes(session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **again)
     if not_runnable:
         number += _retry_not_runnable(session, run)
@@ -283,7 +319,7 @@ def retry_run(
     return number
 
 
-def _repeat_kept(session: Session, run: Run, failures: Sequence[str]) -> int:
+def _repeat_evaluations(session: Session, run: Run, failures: Sequence[str]) -> int:
     """Requests evaluation of stored evidence without a verdict; returns the number."""
     if failures and FailureClass.EVALUATOR.value not in failures:
         return 0
@@ -323,11 +359,12 @@ def add_episodes(
         raise Conflict(
             "the run is not open", code="run_not_open", hint="Submit it with `accepts_episodes` to add episodes later."
         )
+    maintenance_mode.refuse_in_maintenance(session)
     if repeats < 1:
         raise Invalid("at least 1", code="invalid_request", path="repeats")
     config = RunConfig.model_validate(run.config)
     selections = parts.selections(session, run.task_set_id)
-    chosen = selected(tasks.all_of(session, run.task_set_id), patterns, selections, where)
+    chosen = select_tasks(tasks.all_of(session, run.task_set_id), patterns, selections, where)
     lacking = without_variant(session, run.task_set_id, config.variant, chosen)
     _wants_from_now(session, run)
     number = _make_episodes(session, run, config, chosen, repeats, expected_capabilities(session), lacking)

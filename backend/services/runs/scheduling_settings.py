@@ -11,15 +11,18 @@ from backend.db.models import Project, Run
 from backend.db.repositories.accounts import projects as project_repository
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import runs as repository
+from backend.db.repositories.runs.budgets import spent_by_run
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.episode import ENDED_RUNS, RunState
+from backend.domain.model.validation_words import problem_words
 from backend.domain.scheduling.projects import ALL, PROVIDERS, ProjectRules
 from backend.services import events
 from backend.services.accounts.projects import own_projects
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.read_model import ReadModel
+from backend.services.runs import budgets
 
 
 class ProjectView(ReadModel):
@@ -49,6 +52,8 @@ def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) 
     changed = {name: value for name, value in values.items() if getattr(run, name) != value}
     for name, value in changed.items():
         setattr(run, name, value)
+    if changed.keys() & {"run_usd", "run_tokens", "run_desktop_hours"}:
+        budgets.note_spent(session, run, spent_by_run(session, run_id))
     if changed:
         events.append(session, run, EventKind.RUN_TUNED, changed)
         worker_wakeup.wake_workers(session)
@@ -85,14 +90,14 @@ def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectVi
     except ValidationError as error:
         first = error.errors()[0]
         raise Invalid(
-            str(first["msg"]), code="invalid_request", path=".".join(str(part) for part in first["loc"])
+            problem_words(first), code="invalid_request", path=".".join(str(part) for part in first["loc"])
         ) from None
-    known = PROVIDERS | workers.providers_named(session)
+    known = PROVIDERS | workers.providers_by_name(session)
     _check_providers("quota", changes.get("quota", {}), {ALL, *known})
     _check_providers("reserved", changes.get("reserved", {}), known)
     row.weight, row.quota, row.reserved = rules.weight, dict(rules.quota), dict(rules.reserved)
     worker_wakeup.wake_workers(session)
-    return next(each for each in list_projects(session) if each.name == name)
+    return next(project for project in list_projects(session) if project.name == name)
 
 
 def _check_providers(rule: str, named: Iterable[str], known: Collection[str]) -> None:

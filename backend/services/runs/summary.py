@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from uuid import UUID
 
 import numpy as np
@@ -10,11 +11,11 @@ from numpy.typing import NDArray
 from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
-from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.episode import Outcome
 from backend.domain.statistics.intervals import LEVEL, Interval, cluster_mean_of_columns, wilson
 from backend.services.read_model import ReadModel
+from backend.services.runs.task_totals import task_totals
 
 WILSON = "Wilson score interval"
 EFFECTIVE = "Wilson score interval by the effective number of trials, tasks as clusters"
@@ -75,7 +76,9 @@ class RunSummary(ReadModel):
     success_method: str = Field(description="How `success_interval` was computed.", examples=[WILSON])
     steps: int = Field(description="Of scored episodes.")
     level: float = LEVEL
-    as_of: datetime | None = Field(default=None, description="The moment it is of, for a large run that goes on.")
+    as_of: datetime | None = Field(
+        default=None, description="Time of the figures, for a large run that is still active."
+    )
 
     @computed_field(examples=[{"scored": 22, "lost": 2}])  # type: ignore[prop-decorator]
     @property
@@ -121,7 +124,7 @@ class RunTotals:
 
 def run_summary(session: Session, run_id: UUID) -> RunSummary:
     """The run's summary, computed from its episodes."""
-    return summarise(repository.task_totals(session, run_id))
+    return summarise(task_totals(session, run_id))
 
 
 class TaskColumns:
@@ -129,7 +132,8 @@ class TaskColumns:
 
     def __init__(self, tasks: Sequence[TaskTotals]) -> None:
         self._tasks = len(tasks)
-        self._columns = {name: np.array([getattr(task, name) for task in tasks], dtype=float) for name in COLUMNS}
+        columns = np.array(list(map(attrgetter(*COLUMNS), tasks)), dtype=float).reshape(-1, len(COLUMNS))
+        self._columns = dict(zip(COLUMNS, columns.T.copy(), strict=True))
         classes = sorted({name for task in tasks for name in task.lost})
         self._lost = {name: np.array([task.lost.get(name, 0) for task in tasks], dtype=float) for name in classes}
 

@@ -10,7 +10,7 @@ from backend.db.repositories.benchmarks import tasks
 from backend.db.repositories.benchmarks.task_groups import TaskFilter
 from backend.domain.errors import Invalid
 from backend.domain.model.label_filter import label_filter
-from backend.services.capacity.run_request import SELECTION, RunRequest, selected
+from backend.services.capacity.run_request import SELECTION, RunRequest, select_tasks
 
 MOST_GLOBS = 50
 
@@ -21,15 +21,15 @@ def selection_of(session: Session, task_set_id: UUID, request: RunRequest) -> Ta
     if wish is not None and repository.each_matches(session, task_set_id, wish):
         return wish
     named = parts.selections(session, task_set_id)
-    rows = selected(tasks.all_of(session, task_set_id), request.tasks, named, request.where)
+    rows = select_tasks(tasks.all_of(session, task_set_id), request.tasks, named, request.where)
     return TaskFilter(ids=[row.id for row in rows])
 
 
 def _filter(session: Session, task_set_id: UUID, request: RunRequest) -> TaskFilter | None:
     """The filter; None if the database cannot say the same, or if it is wrong."""
-    names = {each.removeprefix(SELECTION) for each in request.tasks if each.startswith(SELECTION)}
-    globs = [each for each in request.tasks if not each.startswith(SELECTION) and set("*?[") & set(each)]
-    if len(globs) > MOST_GLOBS or any("[" in each for each in globs):
+    names = {task.removeprefix(SELECTION) for task in request.tasks if task.startswith(SELECTION)}
+    globs = [task for task in request.tasks if not task.startswith(SELECTION) and set("*?[") & set(task)]
+    if len(globs) > MOST_GLOBS or any("[" in glob for glob in globs):
         return None
     known = parts.selections(session, task_set_id) if names else {}
     try:
@@ -38,5 +38,5 @@ def _filter(session: Session, task_set_id: UUID, request: RunRequest) -> TaskFil
         return None
     if not names <= known.keys():
         return None
-    keys = {each for each in request.tasks if not each.startswith(SELECTION)}.difference(globs)
+    keys = {task for task in request.tasks if not task.startswith(SELECTION)}.difference(globs)
     return TaskFilter(keys=sorted(keys.union(*(known[name] for name in names))), globs=globs, where=where)

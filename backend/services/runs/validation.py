@@ -34,7 +34,7 @@ class ValidationReport(ReadModel):
     sound: int
     unsound: int
     not_runnable: int
-    notice: str = Field(description="Why nothing happens yet, such as that no worker is there; empty if it does.")
+    notice: str = Field(description="Why nothing happens yet, such as a missing worker; empty otherwise.")
     tasks: list[Validation]
 
 
@@ -77,8 +77,8 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
     validations = [_validation(task, results.get(task.id, {}), reasons) for task in tasks]
     complete = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ENDED_RUNS for run in runs.values())
     runnable = [(task, each) for task, each in zip(tasks, validations, strict=True) if task.id not in reasons]
-    judged = [each for task, each in runnable if not _by_people(results.get(task.id, {}))]
-    sound = Counter(each.sound for each in validations)
+    judged = [each for task, each in runnable if not _is_judged_by_people(results.get(task.id, {}))]
+    sound = Counter(validation.sound for validation in validations)
     return ValidationReport(
         benchmark=name,
         complete=complete,
@@ -86,7 +86,7 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
         runs={agent: run.id for agent, run in runs.items()},
         sound=sound[True],
         unsound=sound[False],
-        not_runnable=sum(each.reason_code is not None for each in validations),
+        not_runnable=sum(validation.reason_code is not None for validation in validations),
         notice="" if complete else missing_worker_notice(session),
         tasks=validations,
     )
@@ -95,7 +95,7 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
 def _validation(task: Task, results: Mapping[str, TaskValidation], reasons: Mapping[UUID, Reason]) -> Validation:
     """Scores of the validation agents, or the reason why they are missing."""
     validation = validation_of(task, results)
-    if _by_people(results):
+    if _is_judged_by_people(results):
         return validation.model_copy(update={"sound": None, "reason": "people judge it"})
     if validation.sound is not None:
         return validation
@@ -109,6 +109,6 @@ def _validation(task: Task, results: Mapping[str, TaskValidation], reasons: Mapp
     )
 
 
-def _by_people(results: Mapping[str, TaskValidation]) -> bool:
+def _is_judged_by_people(results: Mapping[str, TaskValidation]) -> bool:
     """Whether people judge the task: then agents' scores do not show whether it is sound."""
     return any(row.outcome == Outcome.HANDED_IN for row in results.values())

@@ -33,7 +33,7 @@ def begin(
     claims = Claims(session, images)
     starts = [(each, claims.make(each, uuid7(), place), place) for each, place in zip(chosen, places, strict=True)]
     scheduler.count_starts(session, Counter(each.episode.run_id for each in chosen))
-    attempts.add_all(session, [_attempt(*each) for each in starts])
+    attempts.add_all(session, [_attempt(*start) for start in starts])
     _tell(session, starts)
     return [claim for _, claim, _ in starts]
 
@@ -51,6 +51,7 @@ def _attempt(chosen: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict[s
         "controller": (AttemptController.PERSON if chosen.run.human else AttemptController.AGENT).value,
         "human_feedback": dict(episode.human_feedback) if episode.human_feedback else None,
         "desktop": {"image": claim.image},
+        "trace_parent": claim.trace_parent or None,
     }
 
 

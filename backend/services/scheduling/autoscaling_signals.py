@@ -1,23 +1,19 @@
-"""Signals for autoscalers and alarms: what waits, runs and is free. Cached for 5 s."""
+"""Signals for autoscalers and alarms: what waits, runs and is free."""
 
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from threading import Lock
 
+from prometheus_client.core import GaugeMetricFamily
 from sqlalchemy.orm import Session
 
-from backend.db.project_scope import visible_project
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.scheduling import autoscaling_signals as repository
-from backend.db.session import SessionFactory, read_only
 from backend.domain.machines.nodes import NodeState
-from backend.domain.scheduling.prometheus_text import Family, gauge
 from backend.services.scheduling.scheduler_demand import episode_demand
+from backend.telemetry.metrics import gauge
 
-FRESH_SECONDS = 5.0
 LOST_SECONDS, LEASES_SECONDS = 3600.0, 60.0
 REASONS = ("ready", "later", "held", "paused")
 """Why episodes wait: for a slot, for the end of a pause, for a person or a repeated evaluation, or because their run is
@@ -99,30 +95,7 @@ def _beginning(session: Session) -> dict[str, int]:
     return dict(counts)
 
 
-class CachedSignals:
-    """Signals that are at most a few seconds old: of concurrent callers one queries, the others wait for it."""
-
-    def __init__(
-        self, factory: SessionFactory, *, seconds: float = FRESH_SECONDS, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """Args: factory of sessions; seconds: maximum age; clock: monotonic."""
-        self._factory, self._seconds, self._clock = factory, seconds, clock
-        self._lock = Lock()
-        self._signals: Signals | None = None
-        self._until = 0.0
-
-    def signals(self) -> Signals:
-        """Signals of a few seconds ago at most. Raises Unavailable if the database is."""
-        with self._lock:
-            if self._signals is None or self._clock() >= self._until:
-                # Of the whole installation, whoever asks first.
-                with visible_project(None), read_only(self._factory) as session:
-                    self._signals = gather(session)
-                self._until = self._clock() + self._seconds
-            return self._signals
-
-
-def families(signals: Signals) -> list[Family]:
+def families(signals: Signals) -> list[GaugeMetricFamily]:
     """As Prometheus metrics. Zeros are included, so that alarms see them."""
     of = signals.providers
     slots = [

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Task
 from backend.db.repositories.benchmarks import benchmarks, web_assets
 from backend.db.repositories.scheduling.scheduler import StartedEpisode
+from backend.db.session import after_commit
 from backend.domain import benchmarks as domain_benchmarks
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.machines.machine_image import DEFAULT
@@ -18,6 +20,7 @@ from backend.domain.model.run import RunConfig
 from backend.domain.model.trajectory import Decision
 from backend.services.lru_cache import LruCache
 from backend.services.runs.replays import REPLAY, recorded_decisions
+from backend.telemetry import tracing
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Claim:
         trajectory: recorded decisions, for the `replay` agent; else empty.
         benchmark: the benchmark's name, for messages.
         image: of the provider, as its DesktopSpec names it.
+        trace_parent: context of its claim in the traces; empty without.
     """
 
     fence: Fence
@@ -59,6 +63,7 @@ class Claim:
     trajectory: tuple[Decision, ...] = ()
     benchmark: str = ""
     image: str = DEFAULT
+    trace_parent: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,13 +79,21 @@ class LeasedSlot:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Facts of a run for starting its episodes. `queued`: none has started; `human`: a person is the agent."""
+    """Facts of a run for starting its episodes.
+
+    Attributes:
+        queued: none has started.
+        human: a person is the agent.
+        trace_parent, trace_per_episode: see the model of runs.
+    """
 
     project_id: UUID
     task_set_id: UUID
     config: RunConfig
     queued: bool = False
     human: bool = False
+    trace_parent: str = ""
+    trace_per_episode: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,44 @@ class StartingEpisode:
     episode: StartedEpisode
     task: domain.Task
     run: RunFacts
+
+
+def begin_claim_span(session: Session, chosen: "StartingEpisode", attempt_id: UUID, place: LeasedSlot) -> str:
+    """Context of a span that ends with the commit; without one it is never sent. Empty without traces.
+
+    It links to the submission. It also continues its trace, unless the run has one for each episode: then all attempts
+    of the episode share a trace whose id follows from the episode's.
+    """
+    if not tracing.is_on():
+        return ""
+    run, episode = chosen.run, chosen.episode
+    apart = run.trace_per_episode or not run.trace_parent
+    span = tracing.begin_span(
+        "claim episode",
+        {
+            "messaging.system": "postgresql",
+            "messaging.destination.name": "episode",
+            "messaging.operation.name": "claim",
+            "messaging.operation.type": "receive",
+            "messaging.message.id": str(episode.id),
+            "deskarena.run.id": str(episode.run_id),
+            "deskarena.episode.id": str(episode.id),
+            "deskarena.attempt.id": str(attempt_id),
+            "deskarena.attempt.number": episode.number,
+            "deskarena.worker.id": str(place.worker_id),
+        },
+        kind="consumer",
+        parent="" if apart else run.trace_parent,
+        trace_id=episode_trace_id(episode.id) if apart else None,
+        links=[run.trace_parent] if run.trace_parent else [],
+    )
+    after_commit(session, f"trace:{attempt_id}", span.end)
+    return span.traceparent
+
+
+def episode_trace_id(episode_id: UUID) -> int:
+    """Id of the trace of an episode; spread evenly, as samplers choose by it."""
+    return int.from_bytes(sha256(b"trace" + episode_id.bytes).digest()[:16])
 
 
 @dataclass
@@ -131,6 +182,7 @@ class Claims:
             trajectory=self._trajectory(episode, run.config),
             benchmark=facts.benchmark,
             image=image_for(self.images, run.config.desktop_image, task.labels.os),
+            trace_parent=begin_claim_span(self.session, chosen, attempt_id, place),
         )
 
     def _trajectory(self, episode: StartedEpisode, config: RunConfig) -> tuple[Decision, ...]:

@@ -12,6 +12,7 @@ from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import LeaseLost
 from backend.domain.machines.nodes import NodeState, cluster_of
 from backend.domain.machines.slots import SlotRef
+from backend.services.capacity import maintenance_mode
 from backend.services.capacity.worker_capabilities import images_of
 from backend.services.capacity.workers import register_worker, update_worker, worker_heartbeat
 from backend.services.lifecycle.lease_reaper import drain, reap, release_lease
@@ -55,6 +56,8 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
     if not episode_scheduler.open_to(session, able):
         return []  # Nobody else should have to wait for that.
     scheduler.enter(session)
+    if maintenance_mode.is_on(session):
+        return []
     slots = leases.free_slots(session, worker, provider, number)
     chosen = episode_scheduler.start_episodes(session, able, len(slots)) if slots else []
     if not chosen:
@@ -84,6 +87,8 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     lease, slot, worker, node = idle
     offered = slot.state == SlotState.FREE and node.state == NodeState.READY
     if worker.state != WorkerState.ONLINE or not offered:
+        return None
+    if maintenance_mode.is_on(session):
         return None
     lease.wait_reason, lease.model_wait = "", None  # They belonged to the previous attempt, which has ended.
     chosen = episode_scheduler.start_episodes(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)

@@ -138,7 +138,15 @@ class _EpisodeSelection:
             config_cache.note_unread(self.session, row.id)
         else:
             queued, human = row.state == RunState.QUEUED, self.rows[row.id].human
-            self.facts[row.id] = RunFacts(row.project_id, row.task_set_id, config, queued=queued, human=human)
+            self.facts[row.id] = RunFacts(
+                row.project_id,
+                row.task_set_id,
+                config,
+                queued=queued,
+                human=human,
+                trace_parent=row.trace_parent or "",
+                trace_per_episode=row.trace_per_episode,
+            )
 
     def _lock(self, counts: Mapping[UUID, int]) -> set[UUID]:
         """Locks the runs. Locked ones are skipped once if another is as urgent, else waited for.
@@ -151,21 +159,25 @@ class _EpisodeSelection:
         away = [run for run in new if run not in self.locked]
         passed = {run for run in away if run not in self.passed and self._equalled(run, counts)}
         self.passed |= passed
-        self.without |= {run for run in away if run not in passed and not self._waited_for(run)}
+        self.without |= {run for run in away if run not in passed and not self._is_waited_for(run)}
         return passed
 
     def _equalled(self, run: UUID, counts: Mapping[UUID, int]) -> bool:
         """Whether another run that may take one more slot is equally urgent."""
         able = [
-            each
-            for each in self.now.runs
-            if each.id not in self.without and (each.id == run or has_room(self.now, each))
+            other_run
+            for other_run in self.now.runs
+            if other_run.id not in self.without and (other_run.id == run or has_room(self.now, other_run))
         ]
-        ranks = {each.id: rank(self.now, each) for each in able}
-        others = [ranks[each] for each in ranks if each != run and (each in self.locked or each not in counts)]
+        ranks = {other_run.id: rank(self.now, other_run) for other_run in able}
+        others = [
+            ranks[other_run]
+            for other_run in ranks
+            if other_run != run and (other_run in self.locked or other_run not in counts)
+        ]
         return any(other >= ranks[run] for other in others)
 
-    def _waited_for(self, run: UUID) -> bool:
+    def _is_waited_for(self, run: UUID) -> bool:
         repository.patience(self.session, PATIENCE_MS)
         try:
             with self.session.begin_nested():
@@ -201,8 +213,8 @@ class _EpisodeSelection:
         seatless = {run: count for run, count in numbers.items() if not any(need.licences for need in needs[run])}
         episodes = self._ask(seatless, needs) if seatless else []
         for run in numbers.keys() - seatless.keys():
-            episodes += self._seated(run, numbers[run], needs[run])
-        got = Counter(each.run_id for each in episodes)
+            episodes += self._start_licensed(run, numbers[run], needs[run])
+        got = Counter(episode.run_id for episode in episodes)
         self.without |= {run for run in counts if got[run] < counts[run]}
         for chosen in self._readable(episodes):
             self.now = with_slot(self.now, next(run for run in self.now.runs if run.id == chosen.episode.run_id))
@@ -211,19 +223,19 @@ class _EpisodeSelection:
     def _readable(self, episodes: Sequence[StartedEpisode]) -> list[StartingEpisode]:
         """Episodes with their tasks; those with unreadable tasks keep waiting, for other workers."""
         by_run: dict[UUID, list[StartedEpisode]] = defaultdict(list)
-        for each in episodes:
-            by_run[each.run_id].append(each)
+        for episode in episodes:
+            by_run[episode.run_id].append(episode)
         read = {
             run: config_cache.tasks_of(self.session, {each.task_id for each in own}, self.facts[run].config)
             for run, own in by_run.items()
         }
         chosen: list[StartingEpisode] = []
-        for each in episodes:
-            task = read[each.run_id][each.task_id]
+        for episode in episodes:
+            task = read[episode.run_id][episode.task_id]
             if isinstance(task, UnreadableConfig):
-                self._put_back(each, task)
+                self._put_back(episode, task)
             else:
-                chosen.append(StartingEpisode(each, task, self.facts[each.run_id]))
+                chosen.append(StartingEpisode(episode, task, self.facts[episode.run_id]))
         return chosen
 
     def _put_back(self, episode: StartedEpisode, why: UnreadableConfig) -> None:
@@ -239,7 +251,7 @@ class _EpisodeSelection:
         left = [*self.unread, *config_cache.unread_tasks(numbers), *fenced]
         return repository.start_episodes(self.session, numbers, pairs, left)
 
-    def _seated(self, run: UUID, number: int, needs: Sequence[Requirements]) -> list[StartedEpisode]:
+    def _start_licensed(self, run: UUID, number: int, needs: Sequence[Requirements]) -> list[StartedEpisode]:
         """Episodes of a run with licensed tasks, one by one: each may take the last seat."""
         if self._seats is None:
             self._seats = licences.free(self.session, locked=True)

@@ -59,7 +59,7 @@ def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list
 
 def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
     """Recomputes the scheduler's counters and estimated durations. Neither urgent nor often needed."""
-    for run_id in _in_one(factory, scheduler.miscounted):
+    for run_id in _in_one(factory, scheduler.miscounted_runs):
         if _in_one(factory, partial(_recount, run_id=run_id)):
             logger.warning("run %s: its episodes under way were counted anew", run_id)
     now = _in_one(factory, workers.now)

@@ -76,7 +76,7 @@ def _of_provider(
     pairs: Sequence[tuple[Row[Any], Requirements, int]],
     seats: dict[str, int],
 ) -> list[EpisodeDemand]:
-    seated = [(row, need, _seated(need, number, seats)) for row, need, number in pairs]
+    seated = [(row, need, _take_seats(need, number, seats)) for row, need, number in pairs]
     waiting: dict[UUID, int] = defaultdict(int)
     for row, _, number in seated:
         waiting[row.id] += number
@@ -90,7 +90,7 @@ def _of_provider(
     return demand
 
 
-def _seated(need: Requirements, number: int, seats: dict[str, int]) -> int:
+def _take_seats(need: Requirements, number: int, seats: dict[str, int]) -> int:
     """How many of the episodes find seats, which are then taken."""
     for name, each in (need.licences or {}).items():
         number = min(number, max(0, seats.get(name, 0)) // each) if each else number

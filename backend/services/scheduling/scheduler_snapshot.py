@@ -13,7 +13,7 @@ from backend.db.repositories.scheduling import scheduler as repository
 from backend.domain.scheduling.projects import ProjectRules
 from backend.domain.scheduling.reservations import Reserve, Urgency, common
 from backend.domain.scheduling.snapshot import ProjectLoad, QueueSnapshot, RunLoad
-from backend.domain.scheduling.usage import decayed
+from backend.domain.scheduling.usage import decay_usage
 from backend.services.lifecycle.remote_runs import OUTSIDE
 
 
@@ -49,7 +49,7 @@ def projects_of(rows: Sequence[Row[Any]], provider: str) -> dict[UUID, ProjectLo
     in_use: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
         in_use[row.project_id][row.provider] += row.in_use
-    used = _sums((row.project_id, _used(row)) for row in rows if row.provider == provider)
+    used = _sums((row.project_id, _decayed_usage(row)) for row in rows if row.provider == provider)
     rules = {row.project_id: (row.weight, row.quota, row.reserved) for row in rows}
     return {each: ProjectLoad(rules_of(*rule), dict(in_use[each]), used.get(each, 0.0)) for each, rule in rules.items()}
 
@@ -70,8 +70,10 @@ def run_of(row: Row[Any]) -> RunLoad:
         idle_seconds=row.idle_seconds,
         concurrency=row.concurrency,
         in_use=row.in_use,
-        used=_used(row),
+        used=_decayed_usage(row),
         model_waits=row.model_waits,
+        budget_reached=row.budget_reached,
+        over_disk_quota=row.over_disk_quota,
     )
 
 
@@ -82,8 +84,8 @@ def urgency_of(row: Row[Any]) -> Urgency:
     return Urgency.PROGRAM if row.agent in OUTSIDE else Urgency.NOBODY
 
 
-def _used(row: Row[Any]) -> float:
-    return decayed(row.usage_seconds, row.in_use, row.used_since)
+def _decayed_usage(row: Row[Any]) -> float:
+    return decay_usage(row.usage_seconds, row.in_use, row.used_since)
 
 
 def _sums(pairs: Iterable[tuple[UUID, Any]]) -> dict[UUID, Any]:

@@ -22,14 +22,21 @@ from backend.db.repositories.scheduling.wait_reasons import QueuePosition
 from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.model.reason import Reason, ReasonCode, stored_reason
 from backend.domain.scheduling.bounds import hindrance
-from backend.domain.scheduling.closed_slots import closed
+from backend.domain.scheduling.closed_slots import closed_reason
 from backend.domain.scheduling.demand import beginning
 from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.requirements import Requirements, WorkerCapability
 from backend.domain.scheduling.snapshot import QueueSnapshot, RunLoad
 from backend.domain.scheduling.start_estimate import starts_in
-from backend.domain.scheduling.wait_reasons import EpisodeWait, RunStanding, hindered, refused, unable, why
+from backend.domain.scheduling.wait_reasons import (
+    EpisodeWait,
+    RunStanding,
+    hindrance_of,
+    unable,
+    unusable_provider,
+    why,
+)
 from backend.services.capacity.licences import shortage
 from backend.services.capacity.slot_health import without_end
 from backend.services.runs.episodes import WaitView
@@ -55,9 +62,9 @@ class WaitGroup:
 def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitView]:
     """Why episodes wait, by id; others are left out."""
     by_run: dict[UUID, list[Episode]] = defaultdict(list)
-    for each in episodes:
-        if each.state == EpisodeState.WAITING:
-            by_run[each.run_id].append(each)
+    for episode in episodes:
+        if episode.state == EpisodeState.WAITING:
+            by_run[episode.run_id].append(episode)
     view = _QueueView(session)
     # A run may have ended since its episodes were read.
     queued = {run_id: rows for run_id, rows in by_run.items() if view.queues(run_id)}
@@ -100,18 +107,21 @@ class _QueueView:
     def explain(self, run_id: UUID, episodes: Sequence[Episode]) -> dict[UUID, WaitView]:
         run = self._session.get_one(Run, run_id)
         stand, needs = self._stand(run), {need.id: need for need in needs_of(self._session, run.task_set_id)}
-        places = repository.places(self._session, run_id, [each.id for each in episodes])
+        places = repository.places(self._session, run_id, [episode.id for episode in episodes])
         workers, reasons = self._able(run.provider), {}
-        for each in episodes:
-            place, need = places.get(each.id), needs.get(each.requirements_id) if each.requirements_id else None
-            need = need and need.of(each.task_id)
+        for episode in episodes:
+            place, need = (
+                places.get(episode.id),
+                needs.get(episode.requirements_id) if episode.requirements_id else None,
+            )
+            need = need and need.of(episode.task_id)
             ahead = None if place is None else place.ahead
             waiter = EpisodeWait(
-                each.available_at, stored_reason(each.reason_code, each.reason), need, self._lacking(need)
+                episode.available_at, stored_reason(episode.reason_code, episode.reason), need, self._lacking(need)
             )
             reason = why(waiter, stand, workers, self._time, ahead)
             starts = self._starts(run, place) if reason.timed and place is not None else None
-            reasons[each.id] = WaitView(
+            reasons[episode.id] = WaitView(
                 reason=reason.text,
                 reason_code=reason.code,
                 episodes_ahead=ahead if reason.turn else None,
@@ -125,7 +135,7 @@ class _QueueView:
         need = replace(need, others=False) if need is not None and alike.apart else need
         slots, free = self._slots_of(row.provider)
         hindrance, lacking = self._hindrance(run_of(row)), self._lacking(need)
-        refusal, shut = self._refusal(row.provider), self._closed(row.provider)
+        refusal, shut = self._refusal(row.provider), self._closed_reason(row.provider)
         stand = RunStanding(
             row.state, row.provider, row.agent, row.image, hindrance, slots, free, refusal=refusal, closed=shut
         )
@@ -150,7 +160,7 @@ class _QueueView:
         refusal = None if able else self._refusal(run.provider)
         none_able = bool(one) and len(one) == len(needs)
         hindrances += [refusal or min(one, key=lambda reason: len(reason.text))] if none_able else []
-        hindrances += [shut] if (shut := self._closed(run.provider)) else []
+        hindrances += [shut] if (shut := self._closed_reason(run.provider)) else []
         now, mine = self._now(run.provider), self._run(run)
         reason = self._hold_reason(run.id) if left <= slots else None
         return concurrency(now, mine, slots, left, hindrances, self._wanted_before(now, mine), reason)
@@ -160,7 +170,7 @@ class _QueueView:
         now, mine = self._now(run.provider), self._run(run)
         agent, image = self._agent(run), _image(run)
         first = self._first(now, mine)
-        refusal, shut = self._refusal(run.provider), self._closed(run.provider)
+        refusal, shut = self._refusal(run.provider), self._closed_reason(run.provider)
         return RunStanding(
             run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first, refusal, shut
         )
@@ -230,7 +240,7 @@ class _QueueView:
             self._slots[provider] = scheduler.slots(self._session, provider)
         return self._slots[provider]
 
-    def _closed(self, provider: str) -> Reason | None:
+    def _closed_reason(self, provider: str) -> Reason | None:
         """Why there is no slot; None if there are some."""
         if provider not in self._shut:
             self._shut[provider] = None if self._slots_of(provider)[0] else self._why_closed(provider)
@@ -238,7 +248,7 @@ class _QueueView:
 
     def _why_closed(self, provider: str) -> Reason:
         slots, nodes = repository.closed(self._session, provider)
-        return closed(provider, [replace(each, reason=without_end(each.reason)) for each in slots], nodes)
+        return closed_reason(provider, [replace(slot, reason=without_end(slot.reason)) for slot in slots], nodes)
 
     def _able(self, provider: str) -> list[WorkerCapability]:
         if provider not in self._ables:
@@ -249,8 +259,10 @@ class _QueueView:
     def _refusal(self, provider: str) -> Reason | None:
         offers = [(offer, row) for row in self._workers if (offer := _offer(row, provider))]
         why_not = [str(offer.get("reason", "")) for offer, _ in offers if not offer.get("ok")]
-        hindrances = [hindered(hindrance) for offer, row in offers if offer.get("ok") and (hindrance := _hinders(row))]
-        return next(iter(hindrances), None) or refused(provider, next(iter(why_not), ""))
+        hindrances = [
+            hindrance_of(hindrance) for offer, row in offers if offer.get("ok") and (hindrance := _hinders(row))
+        ]
+        return next(iter(hindrances), None) or unusable_provider(provider, next(iter(why_not), ""))
 
     @cached_property
     def _rows(self) -> Sequence[Row[Any]]:

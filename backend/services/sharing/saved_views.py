@@ -27,8 +27,10 @@ class SavedBoardView(ReadModel):
     benchmark: str
     name: str = Field(examples=["50 steps, by cost"])
     query: dict[str, Any] = Field(description="Of the board's address.", examples=[{"sort": "steps"}])
-    ignored: list[str] = Field(description="Keys of the stored query that this release cannot use.")
-    address: str = Field(description="Opens it.", examples=["/leaderboards/starter?sort=steps&view=018f..."])
+    ignored: list[str] = Field(description="Keys of the stored query that this release does not support.")
+    address: str = Field(
+        description="Address that opens the view.", examples=["/leaderboards/starter?sort=steps&view=018f..."]
+    )
 
 
 def list_views(session: Session, benchmark: str | None = None) -> list[SavedBoardView]:

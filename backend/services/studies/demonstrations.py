@@ -23,7 +23,7 @@ from backend.db.models import (
 )
 from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.studies import demonstrations as repository
-from backend.domain.demonstrations.pictures import shown, tree_of
+from backend.domain.demonstrations.pictures import picture_of, tree_of
 from backend.domain.demonstrations.read import read_set
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.demonstration import (
@@ -35,12 +35,14 @@ from backend.domain.model.demonstration import (
     ReferenceAction,
     SetForm,
 )
+from backend.domain.model.sort_order import SortOrder
 from backend.domain.model.task import digest
 from backend.domain.model.trajectory import Action, Mark
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.screen.tree import nodes
 from backend.services.artifacts import artifacts
 from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.artifacts.storage_quota import refuse_over_quota
 from backend.services.benchmarks.variants import task_of
 from backend.services.runs.runs import get_run
 
@@ -74,19 +76,20 @@ def import_set(session: Session, new: NewSet, form: SetForm, folder: Path, store
 
     Raises:
         Invalid: a file is not as its form has it, or the name is not valid.
-        Conflict: there is another set of that name.
+        Conflict: there is another set of that name, or the project is over its disk quota.
     """
     if form is SetForm.RUN:
         raise Invalid("a set of a run is created from it, not imported", code="invalid_request", path="form")
     demonstrations = read_set(form, folder)
-    content = digest([one.model_dump(mode="json") for one in demonstrations])
-    known = _known(session, new, form, content)
+    content = digest([demonstration.model_dump(mode="json") for demonstration in demonstrations])
+    known = _existing_set(session, new, form, content)
     if known is not None:
         return known
+    refuse_over_quota(session, new.project.id)
     row = _add(session, new, form, content)
-    for one in demonstrations:
-        record = _record(session, row, one)
-        for index, step in enumerate(one.steps):
+    for demonstration in demonstrations:
+        record = _record(session, row, demonstration)
+        for index, step in enumerate(demonstration.steps):
             data = _file(folder, step.image)
             session.add(_imported_step(session, record.id, index, step, data, store))
     return row
@@ -102,7 +105,7 @@ def _file(folder: Path, name: str) -> bytes:
 def _imported_step(  # noqa: PLR0913, PLR0917 - the step and where it goes
     session: Session, demonstration_id: UUID, index: int, step: DemonstrationStep, data: bytes, store: ArtifactStore
 ) -> DemonstrationStepRecord:
-    frame, step = shown(step, data)
+    frame, step = picture_of(step, data)
     tree = (step.tree or tree_of(step.elements)).encode()
     refs = [ArtifactRef(store.put(frame.data, frame.media_type), len(frame.data), frame.media_type)]
     if tree:
@@ -129,14 +132,15 @@ def set_from_run(
     Raises:
         NotFound: there is no such run.
         Invalid: no episode has the score and steps with a picture and actions, or the name is not valid.
-        Conflict: there is another set of that name.
+        Conflict: there is another set of that name, or the project is over its disk quota.
     """
     run = get_run(session, run_id)
     rows = repository.scored_attempts(session, run.id, least_score)
     content = digest([str(row.Attempt.id) for row in rows])
-    known = _known(session, new, SetForm.RUN, content)
+    known = _existing_set(session, new, SetForm.RUN, content)
     if known is not None:
         return known
+    refuse_over_quota(session, new.project.id)
     row = _add(session, new, SetForm.RUN, content)
     number = sum(_add_attempt(session, row, each.Attempt, each.Task, each.Run, store) for each in rows)
     if not number:
@@ -210,7 +214,7 @@ def _finder(step: Step, store: ArtifactStore) -> Callable[[int, int], tuple[Box,
             elements = nodes(store.get(step.a11y_sha256).decode(errors="replace"))
         except Invalid:
             elements = []  # A guest's tree may be damaged; the step is as good without.
-        sizes += [(each.x, each.y, each.width, each.height) for each in elements]
+        sizes += [(element.x, element.y, element.width, element.height) for element in elements]
     boxes = [Box(x=x, y=y, width=width, height=height) for x, y, width, height in sizes if width > 0 and height > 0]
 
     def find(x: int, y: int) -> tuple[Box, ...]:
@@ -220,7 +224,7 @@ def _finder(step: Step, store: ArtifactStore) -> Callable[[int, int], tuple[Box,
     return find
 
 
-def _known(session: Session, new: NewSet, form: SetForm, content: str) -> DemonstrationSet | None:
+def _existing_set(session: Session, new: NewSet, form: SetForm, content: str) -> DemonstrationSet | None:
     """The same set, if it is there already. Raises Invalid, Conflict."""
     if not re.fullmatch(NAME, new.name):
         raise Invalid("expected letters, digits, dots, dashes and underscores", code="invalid_name", path="name")
@@ -269,11 +273,15 @@ def get_set(session: Session, project: Project, name: str) -> SetDetail:
     return _details(session, [row])[0]
 
 
+COLUMNS = frozenset(repository.ORDER)
+"""Columns by which the list can be sorted."""
+
+
 def list_sets(
-    session: Session, project: Project, *, cursor: str | None = None, limit: int = 50
+    session: Session, project: Project, *, cursor: str | None = None, limit: int = 50, order: SortOrder | None = None
 ) -> CursorPage[SetDetail]:
-    """Sets, newest first."""
-    page = repository.listing(session, project.id, cursor=cursor, limit=limit)
+    """Sets, newest first or in another order."""
+    page = repository.listing(session, project.id, cursor=cursor, limit=limit, order=order)
     return CursorPage(items=_details(session, page.items), next=page.next)
 
 

@@ -83,7 +83,7 @@ def not_answered(session: Session, answer_id: UUID, message: str, *, is_final: b
         message: why there is none.
         is_final: it would be so every time.
     """
-    row = repository.locked(session, answer_id)
+    row = repository.get_locked(session, answer_id)
     if row is None or row.state != OfflineAnswerState.WAITING:
         return
     row.tries, row.message = row.tries + 1, message[:2000]
@@ -96,6 +96,6 @@ def not_answered(session: Session, answer_id: UUID, message: str, *, is_final: b
 
 def postpone(session: Session, answer_id: UUID, message: str) -> None:
     """Tries again later without counting it: files are unavailable."""
-    row = repository.locked(session, answer_id)
+    row = repository.get_locked(session, answer_id)
     if row is not None and row.state == OfflineAnswerState.WAITING:
         row.message, row.available_at = message[:2000], workers.now(session) + POSTPONED

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -27,17 +27,22 @@ from backend.db.models import (
 from backend.db.models.enums import FLOORS, OfflineAnswerState
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.pagination import CursorPage
+from backend.db.repositories.runs import budgets
 from backend.db.repositories.studies import demonstrations
 from backend.db.repositories.studies import offline_studies as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.run import RunConfig
+from backend.domain.model.sort_order import SortOrder
 from backend.domain.model.task import digest
+from backend.domain.model.validation_words import problem_words
 from backend.domain.registry import PluginKind
 from backend.domain.studies.offline_study import OfflineStudyConfig, offline_cells
-from backend.domain.studies.study import DesignCell, sampled
+from backend.domain.studies.study import DesignCell, sample_tasks
+from backend.services.artifacts.storage_quota import refuse_over_quota
+from backend.services.capacity import maintenance_mode
 from backend.services.capacity.config_checks import checked_agent
-from backend.services.capacity.worker_capabilities import Capabilities, capabilities
+from backend.services.capacity.worker_capabilities import Capabilities, expected_capabilities
 from backend.services.configurations.configurations import configuration_of
 from backend.services.events.worker_wakeup import wake_workers
 from backend.services.runs.provenance import pins_of
@@ -61,6 +66,7 @@ class OfflineStudyDetail:
 
     Attributes:
         states: answers by state.
+        budget_reached: which limit of its project is reached; then nothing is asked.
     """
 
     study: OfflineStudy
@@ -69,6 +75,7 @@ class OfflineStudyDetail:
     actor: str
     cells: Sequence[OfflineCellDetail]
     states: Mapping[str, int]
+    budget_reached: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,18 +103,20 @@ def submit_offline_study(
     Raises:
         NotFound: there is no such set.
         Invalid, UnknownPlugin: a factor, a level or a cell is invalid, or its agent cannot be asked at recorded steps.
-        Unavailable: capabilities are unknown.
+        Conflict: the project is over its disk quota, or the installation is in maintenance mode.
     """
     request_hash = digest(study.model_dump(mode="json", exclude_unset=True))
     known = repository.by_key(session, project.id, key) if key else None
     if known is not None:
         return _same(known, request_hash)
+    maintenance_mode.refuse_in_maintenance(session)
+    refuse_over_quota(session, project.id)
     of = get_set(session, project, study.demonstrations)
-    can = capabilities(session)
-    cells = [(cell, _checked(can, cell)) for cell in offline_cells(study)]
+    can = expected_capabilities(session)
+    cells = [(cell, _check(can, cell)) for cell in offline_cells(study)]
     keys = demonstrations.keys(session, of.row.id)
     if study.sample is not None:
-        keys = sampled(keys, study.sample, study.base.seed)
+        keys = sample_tasks(keys, study.sample, study.base.seed)
     steps = demonstrations.step_ids(session, of.row.id, keys)
     if len(cells) * len(steps) > MOST_ANSWERS:
         raise Invalid(
@@ -144,7 +153,7 @@ def _same(study: OfflineStudy, request_hash: str) -> OfflineStudy:
     return study
 
 
-def _checked(can: Capabilities, cell: DesignCell) -> RunConfig:
+def _check(can: Capabilities, cell: DesignCell) -> RunConfig:
     """The cell's complete configuration. Raises Invalid with the cell's levels."""
     try:
         config = checked_agent(can, cell.config)
@@ -175,7 +184,7 @@ def _check_asked(can: Capabilities, config: RunConfig) -> None:
     names: Mapping[str, str] = getattr(plugin.Params, "models", {"model": "endpoint"})
     for model, field in names.items():
         endpoint = config.params.get(field)
-        if not config.params.get(model) or endpoint is None:
+        if not can.reported or not config.params.get(model) or endpoint is None:
             continue
         offer = can.models.get(str(endpoint))
         if offer is None or not offer.get("ok"):
@@ -226,11 +235,15 @@ def get_offline_study(session: Session, study_id: UUID) -> OfflineStudyDetail:
     return _details(session, [study])[0]
 
 
+COLUMNS = frozenset(repository.ORDER)
+"""Columns by which the list can be sorted."""
+
+
 def list_offline_studies(
-    session: Session, project: Project, *, cursor: str | None = None, limit: int = 50
+    session: Session, project: Project, *, cursor: str | None = None, limit: int = 50, order: SortOrder | None = None
 ) -> CursorPage[OfflineStudyDetail]:
-    """Studies, newest first."""
-    page = repository.listing(session, project.id, cursor=cursor, limit=limit)
+    """Studies, newest first or in another order."""
+    page = repository.listing(session, project.id, cursor=cursor, limit=limit, order=order)
     return CursorPage(items=_details(session, page.items), next=page.next)
 
 
@@ -242,7 +255,9 @@ def _details(session: Session, rows: Sequence[OfflineStudy]) -> list[OfflineStud
     cells: dict[UUID, list[Any]] = defaultdict(list)
     for row in repository.cells(session, ids):
         cells[row.OfflineCell.study_id].append(row)
-    return [_detail(session, study, cells[study.id], states[study.id]) for study in rows]
+    reached = budgets.reached_by(session, {study.project_id for study in rows})
+    details = (_detail(session, study, cells[study.id], states[study.id]) for study in rows)
+    return [replace(each, budget_reached=reached.get(each.study.project_id, "")) for each in details]
 
 
 def _detail(
@@ -283,6 +298,7 @@ def cancel_offline_study(session: Session, study_id: UUID) -> int:
 
 def retry_offline_study(session: Session, study_id: UUID) -> int:
     """Asks again where there is no answer: failed or cancelled. Returns their number. Raises NotFound."""
+    maintenance_mode.refuse_in_maintenance(session)
     get_offline_study(session, study_id)
     values = {"state": OfflineAnswerState.WAITING.value, "message": "", "tries": 0, "ended_at": None}
     values["available_at"] = workers.now(session)
@@ -298,4 +314,4 @@ def config_of(values: Mapping[str, Any]) -> OfflineStudyConfig:
         return OfflineStudyConfig.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], code="invalid_study", path=".".join(map(str, first["loc"]))) from error
+        raise Invalid(problem_words(first), code="invalid_study", path=".".join(map(str, first["loc"]))) from error

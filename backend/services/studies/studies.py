@@ -16,11 +16,12 @@ from backend.db.repositories.benchmarks import tasks
 from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.studies import studies as repository
 from backend.domain.errors import Invalid, NotFound
+from backend.domain.model.sort_order import SortOrder
 from backend.domain.model.task import digest
-from backend.domain.studies.study import DesignCell, StudyConfig, cell_label, cells, sampled
+from backend.domain.studies.study import DesignCell, StudyConfig, cell_label, cells, sample_tasks
 from backend.domain.studies.study_results import CellEpisode, StudyResult, study_result
 from backend.services.benchmarks.benchmarks import latest_task_set
-from backend.services.capacity.run_request import RunRequest, selected
+from backend.services.capacity.run_request import RunRequest, select_tasks
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.results.run_summaries import summaries
 from backend.services.runs.runs import submit_run
@@ -145,7 +146,7 @@ def _with_sample(session: Session, study: StudyConfig) -> StudyConfig:
     """The study with its sample's tasks by name, so that the record has them."""
     if study.sample is None:
         return study
-    keys = sampled(_select_keys(session, study), study.sample, study.base.seed)
+    keys = sample_tasks(_select_keys(session, study), study.sample, study.base.seed)
     base = study.base.model_copy(update={"tasks": tuple(glob.escape(key) for key in keys), "where": ()})
     return study.model_copy(update={"base": base})
 
@@ -155,7 +156,7 @@ def _select_keys(session: Session, study: StudyConfig, patterns: Sequence[str] |
     task_set = latest_task_set(session, study.benchmark)
     base, selections = study.base, parts.selections(session, task_set.id)
     patterns = base.tasks if patterns is None else patterns
-    selection = selected(tasks.all_of(session, task_set.id), patterns, selections, base.where)
+    selection = select_tasks(tasks.all_of(session, task_set.id), patterns, selections, base.where)
     return [task.key for task in selection]
 
 
@@ -194,11 +195,15 @@ def get_study(session: Session, study_id: UUID) -> StudyDetail:
     return _views(session, [study])[0]
 
 
+COLUMNS = frozenset(repository.ORDER)
+"""Columns by which the list can be sorted."""
+
+
 def list_studies(
-    session: Session, project: Project, *, cursor: str | None = None, limit: int = 50
+    session: Session, project: Project, *, cursor: str | None = None, limit: int = 50, order: SortOrder | None = None
 ) -> CursorPage[StudyDetail]:
-    """Studies, newest first."""
-    page = repository.listing(session, project.id, cursor=cursor, limit=limit)
+    """Studies, newest first or in another order."""
+    page = repository.listing(session, project.id, cursor=cursor, limit=limit, order=order)
     return CursorPage(items=_views(session, page.items), next=page.next)
 
 

@@ -175,10 +175,10 @@ def _entries(session: Session, benchmark: str) -> list[_Entry]:
     rows = repository.of_task_set(session, _task_set(session, benchmark).id)
     conditions = {row.Run.condition_hash: row.AgentConfiguration.title for row in rows if row.Run is not None}
     shared = {name for name, number in Counter(conditions.values()).items() if number > 1}
-    return [_Entry(row.Submission, row.Task, *_named(row, shared)) for row in rows]
+    return [_Entry(row.Submission, row.Task, *_contestant_name(row, shared)) for row in rows]
 
 
-def _named(row: AnyRow, shared: Collection[str]) -> tuple[str, str]:
+def _contestant_name(row: AnyRow, shared: Collection[str]) -> tuple[str, str]:
     """A contestant's name and mark. Each condition of an agent is one contestant."""
     if row.Run is None:
         return EXPERT, "expert"

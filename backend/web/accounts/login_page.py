@@ -156,7 +156,7 @@ def _new_session(request: Request, edge: AppContext, name: str, password: str) -
 
 def _token_cookie(edge: AppContext, token: str) -> str | None:
     """The cookie that proves the installation's token; empty if there is none, None if it is wrong."""
-    secret = edge.settings.token.get_secret_value() if edge.settings.token else None
-    if secret is None:
+    secret = edge.token()
+    if not secret:
         return ""
     return session_value(secret) if hmac.compare_digest(token.strip().encode(), secret.encode()) else None

@@ -166,7 +166,7 @@ def change_person(  # noqa: PLR0913 - the form's fields
     session: SessionDep,
     name: str,
     *,
-    role: Annotated[Role | None, Form()] = None,
+    role: Annotated[Role | users.NoRole | None, Form()] = None,
     admin: Annotated[bool | None, Form()] = None,
     enabled: Annotated[bool | None, Form()] = None,
 ) -> Response:

@@ -44,7 +44,12 @@ _OWN = [
     f"GET {API}/account/sessions",
     f"DELETE {API}/account/sessions/{{session_id}}",
 ]
-_VIEWERS = ["POST /tasks/drafts/you", f"POST {API}/runs/estimate", f"POST {API}/runs/forecast"]
+_VIEWERS = [
+    "POST /tasks/drafts/you",
+    f"POST {API}/stream-tickets",
+    f"POST {API}/runs/estimate",
+    f"POST {API}/runs/forecast",
+]
 _RUNNERS = [
     "WS /ws/attempts/{attempt_id}/control",
     *_below(
@@ -119,6 +124,8 @@ _REVIEWERS = [
         POST /judges/{judge_id}/sample
         POST /judges/{judge_id}/review
         PUT /episodes/{episode_id}/failure-labels
+        POST /episodes/{episode_id}/comments
+        DELETE /episodes/{episode_id}/comments/{comment_id}
         POST /benchmarks/{name}/labels/people
         POST /benchmarks/{name}/labels/solve-rates
         POST /tasks/{task_id}/quarantine
@@ -134,6 +141,8 @@ _REVIEWERS = [
         POST /judges/{judge_id}/sample
         POST /judges/{judge_id}/review
         POST /episodes/{episode_id}/failures
+        POST /episodes/{episode_id}/comments
+        POST /episodes/{episode_id}/comments/{comment_id}/delete
         POST /leaderboards/{benchmark}/labels
         POST /leaderboards/{benchmark}/labels/solve-rates
         POST /tasks/{task_id}/quarantine
@@ -163,6 +172,16 @@ _MAINTAINERS = [
         DELETE /drafts/{draft_id}
         DELETE /benchmarks/{name}
         PATCH /retention
+        GET /subscriptions
+        POST /subscriptions
+        GET /subscriptions/{subscription_id}
+        PATCH /subscriptions/{subscription_id}
+        DELETE /subscriptions/{subscription_id}
+        POST /subscriptions/{subscription_id}/rotate-secret
+        POST /subscriptions/{subscription_id}/test
+        GET /deliveries
+        GET /deliveries/{delivery_id}
+        POST /deliveries/{delivery_id}/redeliver
         """,
     ),
     *_below(
@@ -176,6 +195,12 @@ _MAINTAINERS = [
         POST /leaderboards/{benchmark}/links/{link_id}/revoke
         POST /deletions/{kind}/{target}
         POST /retention
+        GET /notifications
+        POST /notifications
+        GET /notifications/{subscription_id}
+        POST /notifications/{subscription_id}
+        POST /notifications/{subscription_id}/{action}
+        POST /notifications/deliveries/{delivery_id}/redeliver
         """,
     ),
 ]
@@ -192,18 +217,27 @@ _ADMINS = [
         """
         POST /licences
         PATCH /projects/{name}
+        PATCH /budgets/{period}
         POST /projects
         GET /people
         POST /people
         PATCH /people/{name}
         POST /people/{name}/link
         GET /audit-log
+        GET /signals
+        POST /workers/{worker_id}/drain
+        POST /workers/{worker_id}/resume
+        PUT /maintenance
+        DELETE /maintenance
         """,
     ),
     *_below(
         "",
         """
+        POST /maintenance
         POST /workers/projects
+        POST /workers/{worker_id}/{move}
+        POST /budgets
         POST /workers/licences
         GET /people
         POST /people
@@ -212,6 +246,7 @@ _ADMINS = [
         POST /people/projects
         GET /audit-log
         GET /audit-log.csv
+        GET /metrics
         """,
     ),
 ]

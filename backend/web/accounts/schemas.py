@@ -1,11 +1,14 @@
 """Bodies of requests about projects and people."""
 
+from datetime import datetime
+
 from pydantic import Field
 
 from backend.db.models.enums import Role
 from backend.services.accounts.access_tokens import LONGEST_DAYS, TokenKind
 from backend.services.accounts.read_models import AccessTokenView
 from backend.services.accounts.trust_rules import LONGEST_MINUTES
+from backend.services.accounts.users import NoRole
 from backend.services.read_model import ReadModel
 from backend.web.api_common import RequestModel
 
@@ -31,7 +34,7 @@ class NewProject(RequestModel):
 class PersonBody(RequestModel):
     """A new account."""
 
-    name: str = Field(min_length=1, max_length=100, description="Name to sign in with.", examples=["ada@example.org"])
+    name: str = Field(min_length=1, max_length=100, description="Sign-in name.", examples=["ada@example.org"])
     role: Role = Field(default=Role.VIEWER, description="Role in the project.")
     admin: bool = Field(default=False, description="Administers the installation.")
 
@@ -39,7 +42,9 @@ class PersonBody(RequestModel):
 class PersonChanges(RequestModel):
     """Changes of an account; omitted fields stay."""
 
-    role: Role | None = Field(default=None, description="Role in the project.")
+    role: Role | NoRole | None = Field(
+        default=None, description="Role in the project; `none` takes it away: the person sees nothing of the project."
+    )
     admin: bool | None = Field(default=None, description="Administers the installation.")
     enabled: bool | None = Field(default=None, description="May sign in; false ends the person's sessions.")
 
@@ -47,10 +52,10 @@ class PersonChanges(RequestModel):
 class TokenBody(RequestModel):
     """A new token of a program."""
 
-    name: str = Field(min_length=1, max_length=100, description="What it is for.", examples=["nightly"])
+    name: str = Field(min_length=1, max_length=100, description="Purpose of the token.", examples=["nightly"])
     kind: TokenKind = Field(default=TokenKind.PERSONAL, description="`project` needs the role of an admin.")
     role: Role = Field(default=Role.RUNNER, description="What it may do at most.")
-    days: int = Field(default=90, ge=1, le=LONGEST_DAYS, description="After which it ends.")
+    days: int = Field(default=90, ge=1, le=LONGEST_DAYS, description="Days until it expires.")
 
 
 class NewToken(AccessTokenView):
@@ -80,6 +85,20 @@ class IdTokenBody(RequestModel):
 
     id_token: str = Field(min_length=1, max_length=20_000)
     project: str = Field(default="default", min_length=1, max_length=100, description="Whose token it gets.")
+
+
+class StreamTicketBody(RequestModel):
+    """Which stream is to be opened."""
+
+    path: str = Field(min_length=1, max_length=200, description="Without a query.", examples=["/ws/events"])
+
+
+class NewStreamTicket(ReadModel):
+    """A ticket for one stream, once."""
+
+    ticket: str
+    path: str
+    expires_at: datetime
 
 
 class OneTimeLink(ReadModel):

@@ -3,10 +3,18 @@
 from fastapi import Request, Response
 
 from backend.services.accounts import access_tokens as service
-from backend.services.accounts import trust_rules
+from backend.services.accounts import stream_tickets, trust_rules
 from backend.services.accounts.read_models import AccessTokenView, JobToken, TrustRuleView
+from backend.web.accounts.authentication import credential_of
 from backend.web.accounts.login_page import AccountsOff
-from backend.web.accounts.schemas import IdTokenBody, NewToken, TokenBody, TrustRuleBody
+from backend.web.accounts.schemas import (
+    IdTokenBody,
+    NewStreamTicket,
+    NewToken,
+    StreamTicketBody,
+    TokenBody,
+    TrustRuleBody,
+)
 from backend.web.api_common import Id, Page, api_router
 from backend.web.dependencies import EdgeDep, SessionDep
 
@@ -31,6 +39,20 @@ def create_token(session: SessionDep, body: TokenBody, response: Response) -> Ne
 def revoke_token(session: SessionDep, token_id: Id) -> None:
     """Revoke a token; it ends at once. Needs a session of a browser."""
     service.revoke(session, token_id)
+
+
+@router.post("/stream-tickets", status_code=201)
+def create_stream_ticket(
+    request: Request, session: SessionDep, body: StreamTicketBody, response: Response
+) -> NewStreamTicket:
+    """Create a ticket that opens one websocket or event stream once, within 30 seconds.
+
+    For clients that cannot send a header there: append `?ticket=TICKET` to the address. The stream ends with the
+    session or token that asked for the ticket.
+    """
+    ticket, ends = stream_tickets.issue(session, credential_of(request), body.path)
+    response.headers["Cache-Control"] = "no-store"
+    return NewStreamTicket(ticket=ticket, path=body.path, expires_at=ends)
 
 
 @router.get("/trust-rules")

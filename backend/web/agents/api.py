@@ -41,19 +41,19 @@ def _call(
     return lambda: edge.for_agent(with_token)
 
 
-def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
+async def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
     """Reads the episode of the request's token, each time in a new transaction."""
-    return _call(request, edge, agent_tokens.opened, read_only)
+    return _call(request, edge, agent_tokens.pass_of_token, read_only)
 
 
-def starter(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
+async def starter(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
     """Starts an episode that is held for the token's program."""
     return _call(request, edge, agent_tokens.start_attempt)
 
 
-def leaver(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
+async def leaver(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
     """Gives up an episode that is held for the token's program."""
-    return _call(request, edge, agent_tokens.given_up)
+    return _call(request, edge, agent_tokens.give_up)
 
 
 LookDep = Annotated[Callable[[], Awaitable[Pass]], Depends(looker)]
@@ -80,7 +80,7 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     after: Annotated[int, Query(ge=-1, le=2**31, description="The last step that is known.")] = -1,
     attempt: Attempt = None,
     wait: Wait = 0,
-    inline: Annotated[bool, Query(description="Give the picture's bytes with it, which saves a request.")] = False,
+    inline: Annotated[bool, Query(description="Includes the picture's bytes, which saves a request.")] = False,
     wait_restart: Annotated[
         bool, Query(description="Wait also while the episode awaits a restart, as one of a paused run does.")
     ] = True,

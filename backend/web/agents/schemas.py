@@ -28,7 +28,7 @@ class AgentEpisode(ReadModel):
     task: str = Field(examples=["files/rename-report"])
     instruction: str = Field(examples=["Rename report.txt to report-2024.txt."])
     state: EpisodeState
-    acting: bool = Field(description="The agent's part is under way or still ahead.")
+    acting: bool = Field(description="The agent is acting or has yet to act.")
     attempt: int = Field(description="Number of the newest attempt; 0 before the first.", examples=[1])
     attempt_state: AttemptState | None = None
     outcome: Outcome | None = None
@@ -40,7 +40,7 @@ class AgentEpisode(ReadModel):
     solved: bool | None = None
     steps: int = 0
     awaits_restart: bool = Field(
-        default=False, description="It begins anew when an observation is asked for: its desktop was lost."
+        default=False, description="It starts again when an observation is requested: its desktop was lost."
     )
 
 
@@ -59,9 +59,9 @@ class AgentObservation(ReadModel):
 
     index: int = Field(description="Number of the step, from 0: answer it by the same number.", examples=[0])
     instruction: str
-    note: str = Field(default="", description="What became of the last answer, if it could not be carried out.")
+    note: str = Field(default="", description="Why the last answer could not be carried out, if so.")
     results: list[dict[str, Any]] = Field(
-        default=[], description="What came of each action of the last answer: output of code and scripts, files."
+        default=[], description="Result of each action of the last answer: output of code and scripts, files."
     )
     max_steps: int
     max_seconds: float
@@ -96,7 +96,7 @@ class AgentAnswer(RequestModel):
     reply: str | None = Field(
         default=None, max_length=2**20, description="Text in the run's action space.", examples=["DONE"]
     )
-    explanation: str = Field(default="", max_length=4000, description="Why; shown beside the step.")
+    explanation: str = Field(default="", max_length=4000, description="Reason, shown beside the step.")
     stop: Literal["done", "infeasible", "steps"] | None = Field(
         default=None, description="Ends the episode after the actions."
     )

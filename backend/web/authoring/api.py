@@ -82,7 +82,7 @@ def update_draft(  # noqa: PLR0913, PLR0917 - what the edge gives, the body, and
 ) -> DraftDetail:
     """Create a new version, unless the content is the same. Earlier reviews no longer count."""
     by = person_or_local(session, project, body.by, path="by")
-    check_match(if_match, lambda: draft_detail(session, service.locked(session, draft_id), edge.store))
+    check_match(if_match, lambda: draft_detail(session, service.get_locked(session, draft_id), edge.store))
     row = service.edit(session, draft_id, read_content(body.content), by=by)
     return tagged(response, draft_detail(session, row, edge.store))
 
@@ -226,4 +226,4 @@ def list_plugins(
     """List set-up steps, getters and metrics with their parameters."""
     registry.load()
     plugin_forms = forms.forms(KINDS[kind], dialect) if name is None else [forms.form_of(KINDS[kind], name, dialect)]
-    return Page[PluginView](items=[form_view(one) for one in plugin_forms])
+    return Page[PluginView](items=[form_view(form) for form in plugin_forms])

@@ -60,8 +60,8 @@ def basics(_content: DraftContent, typed: Typed) -> dict[str, Any]:
 def setup(content: DraftContent, typed: Typed) -> dict[str, Any]:
     """The set-up steps; `do` is the pressed button."""
     do = typed.get("do", "")
-    rows = draft_forms.steps_typed(content.dialect, typed, whole=not do)
-    rows = draft_forms.moved(rows, do)
+    rows = draft_forms.parse_steps(content.dialect, typed, whole=not do)
+    rows = draft_forms.move_row(rows, do)
     if do == "add":
         rows.append({"type": _choice(typed, "new"), "parameters": {}})
     return {"setup": rows}
@@ -70,7 +70,7 @@ def setup(content: DraftContent, typed: Typed) -> dict[str, Any]:
 def checks(content: DraftContent, typed: Typed) -> dict[str, Any]:
     """The checks and how they are joined."""
     do = typed.get("do", "")
-    rows = draft_forms.moved(draft_forms.checks_typed(content.dialect, typed, whole=not do), do)
+    rows = draft_forms.move_row(draft_forms.parse_checks(content.dialect, typed, whole=not do), do)
     if do == "add":
         sides = {
             side: {"type": name} for side in ("result", "expected") if (name := typed.get(f"new_{side}", "").strip())
@@ -88,10 +88,14 @@ def oracle(content: DraftContent, typed: Typed) -> dict[str, Any]:
             path="oracle",
             hint="Correct it in the JSON below.",
         )
-    rows = draft_forms.moved(draft_forms.solution_typed(typed), do)
+    rows = draft_forms.move_row(draft_forms.parse_solution(typed), do)
     if do == "add":
         fresh = {"oracle.0.verb": _choice(typed, "new"), "oracle.0.value": typed.get("new_value", "")}
-        rows += draft_forms.solution_typed(fresh)
+        try:
+            rows += draft_forms.parse_solution(fresh)
+        except Invalid as error:
+            words = error.message.removeprefix(f"{error.path}: ")
+            raise Invalid(words, code="invalid_draft", path="new_value", hint=error.hint) from error
     return {"oracle": rows}
 
 

@@ -26,7 +26,7 @@ from backend.services.authoring import (
 from backend.services.authoring.views import draft_page as authoring_views
 from backend.web.authoring import forms
 from backend.web.dependencies import PERSON_COOKIE, AppContext, EdgeDep, PersonDep, ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, Text, page_router, redirect
+from backend.web.page_common import Cursor, Id, OrderDep, Text, is_begun, known_order, next_page, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
@@ -44,30 +44,34 @@ def draft_list(  # noqa: PLR0913 - what the edge gives, and the filters
     project: ProjectDep,
     person: PersonDep,
     *,
+    order: OrderDep,
     state: Annotated[Literal["", "draft", "in_review", "approved", "rejected"], Query()] = "",
     q: Text = "",
     before: Cursor = None,
 ) -> HTMLResponse:
-    """The list, newest first."""
-    return _list(request, session, project, person, state=state, q=q, before=before)
+    """The list, newest first or in another order."""
+    return _list(request, session, project, person, state=state, q=q, before=before, order=order)
 
 
 def _list(request: Request, session: Session, project: Any, person: Actor, **more: Any) -> HTMLResponse:
     error: DeskarenaError | None = more.get("error")
     before = more.get("before")
+    order = known_order(more.get("order"), drafts.COLUMNS)
     page = authoring_views.draft_list(
         session,
         project,
         state=more.get("state", ""),
         words=more.get("q", ""),
-        benchmark=None,
         cursor=before.hex if before else None,
+        order=order,
     )
     values = {
         "list": page,
         "state": more.get("state", ""),
         "q": more.get("q", ""),
-        "before": before,
+        "by": drafts.COLUMNS,
+        "next": next_page(order, before=page.next),
+        "begun": is_begun(order, before),
         "person": person.name,
         "states": authoring_views.STATE_WORDS,
         "error": error,
@@ -134,7 +138,9 @@ def _page(  # noqa: PLR0913, PLR0917 - what a page needs
     draft_id: Any,
     error: DeskarenaError | None = None,
     form: FormData | None = None,
+    part: str = "",
 ) -> HTMLResponse:
+    """The page; after an error with what was typed into the form `part`."""
     row = drafts.get_draft(session, draft_id)
     page = authoring_views.draft_page(session, row, person, edge.store)
     values = {
@@ -146,6 +152,7 @@ def _page(  # noqa: PLR0913, PLR0917 - what a page needs
         "State": DraftState,
         "verbs": draft_forms.VERBS,
         "error": error,
+        "part": part,
         "given": form or FormData(),
         "recordings": RecordingKind,
     }
@@ -167,7 +174,7 @@ def _apply_and_show(  # noqa: PLR0913, PLR0917 - what an answer needs
         work()
     except DeskarenaError as error:
         session.rollback()
-        return _page(request, session, edge, person, draft_id, error, form)
+        return _page(request, session, edge, person, draft_id, error, form, place.removeprefix("#"))
     return redirect(f"{LIST}/{draft_id}{place}")
 
 

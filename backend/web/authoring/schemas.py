@@ -15,9 +15,7 @@ CONTENT = {
     "name": "add_milk",
     "instruction": 'Add the item "milk" as a new last line to shopping.txt and save the file.',
 }
-_BY = Field(
-    default="", max_length=LONGEST_NAME, description="Who says so, by name; `local` if empty.", examples=["ada"]
-)
+_BY = Field(default="", max_length=LONGEST_NAME, description="Reviewer's name; `local` if empty.", examples=["ada"])
 _BENCHMARK = Field(default="own", min_length=1, max_length=100, description="What it becomes part of.")
 
 
@@ -53,7 +51,7 @@ class DraftSubmit(RequestModel):
 class DraftApproval(RequestModel):
     """One person's approval of one version."""
 
-    version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
+    version: int = Field(ge=1, le=2**31, description="The version that was reviewed.")
     by: str = _BY
     comment: str = Field(default="", max_length=2000)
 
@@ -61,7 +59,7 @@ class DraftApproval(RequestModel):
 class DraftRejection(RequestModel):
     """One person's rejection of one version."""
 
-    version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
+    version: int = Field(ge=1, le=2**31, description="The version that was reviewed.")
     reason: RejectionReason
     by: str = _BY
     comment: str = Field(default="", max_length=2000)
@@ -71,7 +69,7 @@ class DraftPublish(RequestModel):
     """Approved drafts to publish in the next version of a benchmark."""
 
     benchmark: str = _BENCHMARK
-    drafts: list[UUID] = Field(default=[], max_length=500, description="Only these; empty = all that are approved.")
+    drafts: list[UUID] = Field(default=[], max_length=500, description="Drafts to publish; empty = all approved ones.")
 
 
 class RecordingBody(RequestModel):

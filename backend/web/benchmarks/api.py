@@ -70,7 +70,7 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
 ) -> ImportResult:
     """Import a benchmark's files. Changed files create a new version; unchanged files do nothing (200)."""
     loaded = load_zip(kind, file.file, strict_upstream=strict_upstream)
-    result = _imported(session, edge, loaded, name or kind, title)
+    result = _import_result(session, edge, loaded, name or kind, title)
     response.status_code = 201 if result.created else 200
     return result
 
@@ -92,12 +92,12 @@ def import_from_url(
             hint=error.hint or "Try again later, or download it and import the file.",
         ) from error
     with audited(edge, request) as session:
-        result = _imported(session, edge, loaded, body.name or body.kind, body.title)
+        result = _import_result(session, edge, loaded, body.name or body.kind, body.title)
     response.status_code = 201 if result.created else 200
     return result
 
 
-def _imported(session: Session, edge: AppContext, loaded: LoadedBenchmark, name: str, title: str) -> ImportResult:
+def _import_result(session: Session, edge: AppContext, loaded: LoadedBenchmark, name: str, title: str) -> ImportResult:
     task_set, created = service.import_benchmark(session, loaded, name=name, title=title, store=edge.store)
     session.flush()  # The counts below are read again.
     view = newest_detail(session, service.get_benchmark(session, name))

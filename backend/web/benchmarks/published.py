@@ -1,12 +1,13 @@
 """`/published`: the five published suites, readable before anything is imported."""
 
 from fastapi import Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from backend.services.benchmarks.views import published as service
 from backend.services.results.views.paper_tables import published_view
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import page_router
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -16,6 +17,13 @@ router = page_router()
 def suites(request: Request, session: SessionDep) -> HTMLResponse:
     """What is published of each suite, and whether it is imported here."""
     return render(request, "published.html", {"suites": service.published_suites(session)})
+
+
+@router.get("/published/{name}.csv")
+def figures(session: SessionDep, write: TableDep, name: str) -> Response:
+    """Every published figure of a suite, one a row."""
+    rows = service.figure_rows(service.published_suite(session, name))
+    return write(f"{name}-published", service.FIGURES_HEAD, rows)
 
 
 @router.get("/published/{name}")

@@ -59,7 +59,7 @@ def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> 
         reader = registry.lookup(PluginKind.BENCHMARK, kind)()
     except Invalid as error:
         raise Invalid(error.message, code="unknown_format", path="kind", hint=error.hint) from error
-    with unpacked(archive) as folder:
+    with unpack_archive(archive) as folder:
         benchmark: LoadedBenchmark = reader.load(_root(folder))
         return strict(benchmark) if strict_upstream else benchmark
 
@@ -96,7 +96,7 @@ def _root(folder: Path) -> Path:
 
 
 @contextmanager
-def unpacked(archive: BinaryIO) -> Iterator[Path]:
+def unpack_archive(archive: BinaryIO) -> Iterator[Path]:
     """The folder with the zip's files, deleted afterwards. Raises Invalid, NoRoom."""
     _take_away_left()
     with ExitStack() as stack:
@@ -107,16 +107,16 @@ def unpacked(archive: BinaryIO) -> Iterator[Path]:
         except DeskarenaError:
             raise
         except zipfile.BadZipFile as error:
-            raise _damaged(archive, error) from error
+            raise _damaged_archive(archive, error) from error
         except Exception as error:  # zipfile and its decompressors raise all kinds on damaged files.
             if failure := no_room(error):
                 raise failure from error
             let_through(error)
-            raise _damaged(archive, error) from error
+            raise _damaged_archive(archive, error) from error
         yield folder
 
 
-def _damaged(archive: BinaryIO, error: Exception) -> Invalid:
+def _damaged_archive(archive: BinaryIO, error: Exception) -> Invalid:
     """The error of a zip that cannot be read; one without a directory, which is its end, was cut off."""
     archive.seek(0)
     if archive.read(len(_FIRST_ENTRY)) == _FIRST_ENTRY and "not a zip file" in str(error):
@@ -145,7 +145,7 @@ def _unpack(files: zipfile.ZipFile, folder: Path, most_bytes: int) -> None:
         _check_entry(entry)
         place = _place(folder, entry)
         if places.setdefault(place, entry) is not entry:
-            raise Invalid(f"{_shown(entry)} is there twice", code="archive_name_twice", path="file")
+            raise Invalid(f"{_quoted_name(entry)} is there twice", code="archive_name_twice", path="file")
     left = most_bytes
     for place, entry in places.items():
         left -= _write(files, entry, place, left)
@@ -154,11 +154,14 @@ def _unpack(files: zipfile.ZipFile, folder: Path, most_bytes: int) -> None:
 def _check_entry(entry: zipfile.ZipInfo) -> None:
     if entry.flag_bits & _ENCRYPTED:
         raise Invalid(
-            f"{_shown(entry)} is encrypted", code="archive_encrypted", path="file", hint="Pack it without a password."
+            f"{_quoted_name(entry)} is encrypted",
+            code="archive_encrypted",
+            path="file",
+            hint="Pack it without a password.",
         )
     if entry.compress_type not in METHODS:
         raise Invalid(
-            f"{_shown(entry)} is compressed by the method {entry.compress_type}",
+            f"{_quoted_name(entry)} is compressed by the method {entry.compress_type}",
             code="archive_method_not_supported",
             path="file",
             hint="Pack it as an ordinary zip (deflate).",
@@ -171,7 +174,7 @@ def _place(folder: Path, entry: zipfile.ZipInfo) -> Path:
     path = PurePosixPath(name.replace("\\", "/"))
     linked = stat.S_ISLNK(entry.external_attr >> 16)
     if path.is_absolute() or ".." in path.parts or linked or "\x00" in entry.orig_filename or _DRIVE.match(name):
-        raise Invalid(f"{_shown(entry)} leads outside the zip file", code="archive_unsafe", path="file")
+        raise Invalid(f"{_quoted_name(entry)} leads outside the zip file", code="archive_unsafe", path="file")
     return folder.joinpath(*path.parts)
 
 
@@ -183,14 +186,14 @@ def _name(entry: zipfile.ZipInfo) -> str:
         return entry.filename.encode("cp437").decode()
     except UnicodeError:
         raise Invalid(
-            f"the name {_shown(entry)} is not UTF-8",
+            f"the name {_quoted_name(entry)} is not UTF-8",
             code="archive_name_not_utf8",
             path="file",
             hint="Pack it with a program that writes UTF-8 names.",
         ) from None
 
 
-def _shown(entry: zipfile.ZipInfo) -> str:
+def _quoted_name(entry: zipfile.ZipInfo) -> str:
     return repr(entry.filename[:120])
 
 
@@ -209,5 +212,5 @@ def _write(files: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: i
                 )
             out.write(part)
     if size != entry.file_size:
-        raise zipfile.BadZipFile(f"{_shown(entry)} has {size} bytes, its directory names {entry.file_size}")
+        raise zipfile.BadZipFile(f"{_quoted_name(entry)} has {size} bytes, its directory names {entry.file_size}")
     return size

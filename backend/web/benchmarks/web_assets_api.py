@@ -45,8 +45,9 @@ def fetch(request: Request, edge: EdgeDep, name: Name, body: FetchRequest) -> As
     with read_only(edge.factory) as session:
         bind(session, request.state.principal)
         before = service.needed_asset(session, name, body.url)
-    if before.state is AssetState.STORED and not body.force:
-        return before
+        if before.state is AssetState.STORED and not body.force:
+            return before
+        service.refuse_more(session, name)
     if not _turns.acquire(blocking=False):
         raise Unavailable(
             f"{MOST_AT_ONCE} files are already being downloaded",
@@ -54,12 +55,12 @@ def fetch(request: Request, edge: EdgeDep, name: Name, body: FetchRequest) -> As
             hint="Try again when one is done.",
         )
     try:
-        return _fetched(request, edge, name, body.url)
+        return _fetch(request, edge, name, body.url)
     finally:
         _turns.release()
 
 
-def _fetched(request: Request, edge: AppContext, name: str, url: str) -> AssetView:
+def _fetch(request: Request, edge: AppContext, name: str, url: str) -> AssetView:
     try:
         download = service.fetch(url, edge.web, edge.store)
     except (DeadLink, Invalid) as error:

@@ -6,6 +6,7 @@ It is loaded when a chart is shown.
 import gzip
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from html import escape
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,8 @@ LIGHT = ("#6f6bd8", "#c3c1f0", "#8d9097", "#d9d5c8", "#4d4a9e", "#b0ada3")
 DARK = ("#8a86e6", "#4a4790", "#8b8e96", "#4a4e56", "#6a66c4", "#62666e")
 SHAPES = ("", "/", "", ".", "x", "\\")
 PAPER = {"light": "#fffefb", "dark": "#171a1f"}
+_TEXTS = frozenset({"name", "x", "theta", "text", "customdata"})
+"""What a trace has of names of tasks, labels and configurations."""
 INK = {"light": ("#474b53", "#dedacf"), "dark": ("#bdbec4", "#2b3039")}
 
 
@@ -78,6 +81,17 @@ def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
     return shares_figure(bars, theme, {"automargin": True}, bargap=0.25, margin={"l": 48, "r": 8, "t": 8, "b": 32})
 
 
+def plain(trace: Mapping[str, Any]) -> dict[str, Any]:
+    """A trace whose names and notes are shown as they are: plotly makes links of `<a href>` in them."""
+    return {key: _escape(value) if key in _TEXTS else value for key, value in trace.items()}
+
+
+def _escape(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_escape(each) for each in value]
+    return escape(value, quote=False) if isinstance(value, str) else value
+
+
 def shares_figure(
     data: Sequence[Mapping[str, Any]], theme: str, xaxis: Mapping[str, Any], **layout: Any
 ) -> dict[str, Any]:
@@ -92,7 +106,7 @@ def shares_figure(
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
     return {
-        "data": list(data),
+        "data": list(map(plain, data)),
         "layout": {
             "barmode": "group",
             "paper_bgcolor": "rgba(0,0,0,0)",

@@ -13,19 +13,19 @@ def figure(draw: FailureSample, theme: str) -> dict[str, Any]:
     people = f"people, n = {draw.judged}"
     rules = f"rules, n = {len(draw.episodes)}"
     bars = [_bars(0, people, draw.by_people, theme), _bars(1, rules, draw.by_rules, theme)]
-    return shares_figure(bars, theme, {"automargin": True, "categoryarray": [one.title for one in LABELS]})
+    return shares_figure(bars, theme, {"automargin": True, "categoryarray": [bar.title for bar in LABELS]})
 
 
 def _bars(at: int, name: str, shares: Sequence[ShareView], theme: str) -> Mapping[str, Any]:
     palette = DARK if theme == "dark" else LIGHT
     pattern = {"shape": SHAPES[at], "solidity": 0.3, "fillmode": "overlay", "fgcolor": PAPER[theme]}
-    ends = [(one.share or 0.0, one.interval) for one in shares]
+    ends = [(bar.share or 0.0, bar.interval) for bar in shares]
     return {
         "type": "bar",
         "name": name,
-        "x": [label(one.label).title for one in shares],
-        "y": [one.share for one in shares],
-        "customdata": [f"{one.count} of {one.n}" for one in shares],
+        "x": [label(bar.label).title for bar in shares],
+        "y": [bar.share for bar in shares],
+        "customdata": [f"{bar.count} of {bar.n}" for bar in shares],
         "hovertemplate": "%{x}: %{y:.0%}<br>%{customdata}",
         "marker": {"color": palette[at], "pattern": pattern},
         "error_y": {

@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.domain.model.omnibench_labels import CAPABILITIES
 from backend.services.results.views.leaderboard import BoardBreakdown, LeaderboardSeries
-from backend.web.charts import INK
+from backend.web.charts import INK, plain
 
 # Lines are thinner than bars and need more contrast; dashes and symbols distinguish them without hue.
 LINES = {
@@ -39,7 +39,7 @@ def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
             "angularaxis": {**axis, "direction": "clockwise", "rotation": 90},
         },
     }
-    lines = [_line(at, series, cut, theme) for at, series in enumerate(cut.series)]
+    lines = [plain(_line(at, series, cut, theme)) for at, series in enumerate(cut.series)]
     return {"data": lines, "layout": layout, "config": {"displayModeBar": False, "responsive": True}}
 
 

@@ -10,7 +10,7 @@ from backend.web.charts import DARK, LIGHT, PAPER, SHAPES, shares_figure
 
 def figure(results: StudyResults, chart: str, theme: str) -> dict[str, Any]:
     """A grouped bar chart of shares of episodes, one group of bars per cell, as a plotly figure."""
-    keys, rows = _steps(results) if chart == "steps" else _ended(results)
+    keys, rows = _steps(results) if chart == "steps" else _counts_by_end(results)
     title = "steps taken" if chart == "steps" else "way of ending"
     cells = [cell_label(cell.levels) for cell in results.cells]
     series = [_bars(at, *both, keys, theme) for at, both in enumerate(zip(cells, rows, strict=True))]
@@ -21,7 +21,7 @@ def _steps(results: StudyResults) -> tuple[list[str], list[Sequence[int]]]:
     return [bar.label for bar in results.bars], [cell.by_steps for cell in results.cells]
 
 
-def _ended(results: StudyResults) -> tuple[list[str], list[Sequence[int]]]:
+def _counts_by_end(results: StudyResults) -> tuple[list[str], list[Sequence[int]]]:
     ways = results.ways
     return ways, [[cell.ended_by.get(way, 0) for way in ways] for cell in results.cells]
 

@@ -11,7 +11,7 @@ from backend.domain.errors import Conflict, DeskarenaError, Invalid
 from backend.services.configurations import configurations as service
 from backend.services.configurations.definitions import LONGEST_NAME
 from backend.services.configurations.views import HEAD, configuration_row, table_row
-from backend.services.results.views.configuration import configuration_page
+from backend.services.results.views.configuration import TREND_HEAD, configuration_page, trend_rows
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.page_common import Cursor, Id, OrderDep, Text, is_begun, known_order, next_page, page_router, redirect
 from backend.web.table_files import TableDep
@@ -41,7 +41,7 @@ def configurations(  # noqa: PLR0913 - one parameter per part of the address
 
 @router.get("/configurations.csv")
 def table(session: SessionDep, project: ProjectDep, write: TableDep, q: Text = "") -> Response:
-    """The same list as a table."""
+    """Configurations as a table."""
     rows, cursor = [], None
     while True:
         page = service.list_configurations(session, project, words=q, cursor=cursor, limit=PAGE)
@@ -49,6 +49,12 @@ def table(session: SessionDep, project: ProjectDep, write: TableDep, q: Text = "
         cursor = page.next
         if cursor is None:
             return write("configurations", HEAD, rows)
+
+
+@router.get("/configurations/{configuration_id}/trend.csv")
+def trend(session: SessionDep, write: TableDep, configuration_id: Id, *, agent: bool = False) -> Response:
+    """The points of its trends; `agent`: of all configurations of its agent."""
+    return write("trend", TREND_HEAD, list(trend_rows(session, configuration_id, of_agent=agent)))
 
 
 @router.get("/configurations/{configuration_id}")

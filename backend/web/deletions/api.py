@@ -30,31 +30,31 @@ class RetentionChanges(RequestModel):
 @router.delete("/runs/{run_id}", status_code=202)
 def delete_run(session: SessionDep, run_id: Id, response: Response) -> DeletionView:
     """Delete an ended run with its episodes and trajectories. Boards forget it at once; the rest follows."""
-    return _accepted(service.delete_run(session, run_id), response)
+    return _accepted_response(service.delete_run(session, run_id), response)
 
 
 @router.delete("/studies/{study_id}", status_code=202)
 def delete_study(session: SessionDep, study_id: Id, response: Response) -> DeletionView:
     """Delete a study with its runs."""
-    return _accepted(service.delete_study(session, study_id), response)
+    return _accepted_response(service.delete_study(session, study_id), response)
 
 
 @router.delete("/configurations/{configuration_id}", status_code=202)
 def delete_configuration(session: SessionDep, configuration_id: Id, response: Response) -> DeletionView:
     """Delete a configuration with its runs."""
-    return _accepted(service.delete_configuration(session, configuration_id), response)
+    return _accepted_response(service.delete_configuration(session, configuration_id), response)
 
 
 @router.delete("/drafts/{draft_id}", status_code=202)
 def delete_draft(session: SessionDep, draft_id: Id, response: Response) -> DeletionView:
     """Delete a draft with its versions, recordings and trials. A published task stays."""
-    return _accepted(service.delete_draft(session, draft_id), response)
+    return _accepted_response(service.delete_draft(session, draft_id), response)
 
 
 @router.delete("/benchmarks/{name}", status_code=202)
 def delete_benchmark(session: SessionDep, name: Name, response: Response) -> DeletionView:
     """Delete a benchmark with all its versions, and the runs and studies on them."""
-    return _accepted(service.delete_benchmark(session, name), response)
+    return _accepted_response(service.delete_benchmark(session, name), response)
 
 
 @router.get("/retention")
@@ -93,6 +93,6 @@ def get_deletion(session: SessionDep, deletion_id: Id) -> DeletionView:
     return service.get_deletion(session, deletion_id)
 
 
-def _accepted(view: DeletionView, response: Response) -> DeletionView:
+def _accepted_response(view: DeletionView, response: Response) -> DeletionView:
     response.headers["Location"] = f"{API}/deletions/{view.id}"
     return view

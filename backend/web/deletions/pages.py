@@ -11,7 +11,16 @@ from backend.domain.errors import Invalid, NotFound
 from backend.services.deletions import deletions as service
 from backend.services.deletions import retention
 from backend.web.dependencies import ProjectDep, SessionDep
-from backend.web.page_common import changed_fields, page_router, redirect
+from backend.web.page_common import (
+    Cursor,
+    OrderDep,
+    changed_fields,
+    is_begun,
+    known_order,
+    next_page,
+    page_router,
+    redirect,
+)
 from backend.web.templating import render
 
 router = page_router()
@@ -26,10 +35,12 @@ KINDS: dict[str, tuple[Callable[[str], Any], Callable[..., Any]]] = {
 
 
 @router.get("/deletions")
-def deletions(request: Request, session: SessionDep, cursor: str | None = None) -> HTMLResponse:
-    """What was deleted."""
-    page = service.list_deletions(session, cursor, PAGE)
-    return render(request, "deletions.html", {"page": page})
+def deletions(request: Request, session: SessionDep, order: OrderDep, before: Cursor = None) -> HTMLResponse:
+    """What was deleted, newest first or in another order."""
+    order = known_order(order, service.COLUMNS)
+    page = service.list_deletions(session, before.hex if before else None, PAGE, order)
+    values = {"rows": page.items, "by": service.COLUMNS, "next": next_page(order, before=page.next)}
+    return render(request, "deletions.html", {**values, "begun": is_begun(order, before)})
 
 
 @router.post("/deletions/{kind}/{target}")

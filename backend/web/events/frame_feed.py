@@ -22,11 +22,13 @@ class FrameFeed:
     Attributes:
         widths: of the pictures in which viewers watch, one each, in pixels.
         ended: the attempt has ended, so there are no further frames.
+        message: the last one that was packed: what it has (number of the frame, whether without its picture), when.
     """
 
     def __init__(self, attempt_id: UUID, goes_on: GoesOn) -> None:
         self.widths: list[int] = []
         self.ended = False
+        self.message: tuple[tuple[int, bool], float, bytes] | None = None
         self._attempt_id = attempt_id
         self._goes_on = goes_on
         self._frame: LiveFrame | None = None

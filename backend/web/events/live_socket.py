@@ -19,6 +19,8 @@ from backend.web.socket_lifetime import ENDED, accept, until_closed
 
 router = APIRouter()
 STILL_SECONDS = 1.0
+SAME_SECONDS = 0.01
+"""How long one message serves all viewers of a frame: its ages may be that old."""
 ANSWER_SECONDS = 15.0
 """Seconds after which a viewer that has not requested the next frame counts as gone."""
 
@@ -29,7 +31,7 @@ def is_live(edge: AppContext, attempt_id: UUID) -> bool:
         return episodes.get_attempt(session, attempt_id).live
 
 
-def packed(frame: LiveFrame, shown: int | None = None) -> bytes:
+def pack_frame(frame: LiveFrame, shown: int | None = None) -> bytes:
     """One message: a JSON line, then the JPEG, which is left out if the viewer has that picture.
 
     In milliseconds, by this machine's clock: `age_ms` since the picture was taken, `unchanged_ms` since the screen
@@ -51,6 +53,15 @@ def packed(frame: LiveFrame, shown: int | None = None) -> bytes:
     return json.dumps({**meta, "seq": frame.seq, **ages}).encode() + b"\n" + data
 
 
+def message(feed: FrameFeed, frame: LiveFrame, shown: int | None) -> bytes:
+    """`pack_frame`, once for all viewers of the feed who get the same at about the same time."""
+    key = (frame.seq, shown is not None and frame.meta.get("picture") == shown)
+    known, now = feed.message, time.monotonic()
+    if known is None or known[0] != key or now - known[1] > SAME_SECONDS:
+        known = feed.message = key, now, pack_frame(frame, shown)
+    return known[2]
+
+
 @router.websocket("/ws/attempts/{attempt_id}/live")
 async def live(
     socket: WebSocket, attempt_id: UUID, width: Annotated[int, Query(ge=1, le=FULL_WIDTH)] = FULL_WIDTH
@@ -67,7 +78,7 @@ async def live(
     if not await accept(socket, partial(_is_live, edge, attempt_id), bool):
         return
     ack = asyncio.Event()
-    async with edge.feeds.watch(attempt_id, partial(_still, edge, attempt_id), width) as feed:
+    async with edge.feeds.watch(attempt_id, partial(_is_still_live, edge, attempt_id), width) as feed:
         await until_closed(socket, _serve(socket, feed, ack), ack.set)
 
 
@@ -78,7 +89,7 @@ async def _serve(socket: WebSocket, feed: FrameFeed, ack: asyncio.Event) -> None
     while (frame := await feed.newer(sent)) is not None:
         sent = frame.seq
         ack.clear()
-        await socket.send_bytes(packed(frame, shown))
+        await socket.send_bytes(message(feed, frame, shown))
         shown = frame.meta.get("picture")
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
@@ -94,8 +105,8 @@ async def _is_live(edge: AppContext, attempt_id: UUID) -> bool:
     return await edge.reads.get(("live", attempt_id), STILL_SECONDS, lambda: is_live(edge, attempt_id))
 
 
-async def _still(edge: AppContext, attempt_id: UUID) -> bool:
-    """The same; an unavailable database does not end the view."""
+async def _is_still_live(edge: AppContext, attempt_id: UUID) -> bool:
+    """Like `_is_live`; an unavailable database does not end the view."""
     try:
         return await _is_live(edge, attempt_id)
     except Unavailable:

@@ -25,10 +25,10 @@ Words = Annotated[list[str], Query(max_length=MOST)]
 When = Annotated[datetime | None, Query(examples=["2026-11-01T00:00:00Z"])]
 
 
-def read_filters(  # noqa: PLR0913 - one parameter per filter
+async def read_filters(  # noqa: PLR0913 - one parameter per filter
     *,
-    result: Annotated[list[AttemptResult] | None, Query(description="How far the agent came; default: solved.")] = None,
-    any_result: Annotated[bool, Query(description="However far the agent came.")] = False,
+    result: Annotated[list[AttemptResult] | None, Query(description="Outcomes to include; default: solved.")] = None,
+    any_result: Annotated[bool, Query(description="All outcomes.")] = False,
     kind: Annotated[list[AgentKind], Query(description="Who acted.")] = [],  # noqa: B006 - FastAPI copies defaults
     benchmark: Words = [],  # noqa: B006
     domain: Words = [],  # noqa: B006

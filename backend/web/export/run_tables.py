@@ -38,7 +38,7 @@ def as_jsonl(work: Work, run: RunView) -> Iterator[bytes]:
     yield from _pages(work, run.id, lambda session, episodes: b"".join(_lines(session, episodes)))
 
 
-def zipped(work: Work, run: RunView) -> Iterator[bytes]:
+def zip_tables(work: Work, run: RunView) -> Iterator[bytes]:
     """`run.jsonl` and `episodes.csv`; pictures and trees are only linked."""
     return as_zip(_files(work, run))
 

@@ -15,7 +15,7 @@ from backend.services.export.run_files import RUN_FORMATS, RunFiles
 from backend.services.runs import runs as service
 from backend.web.api_common import Id, api_router
 from backend.web.dependencies import EdgeDep, SessionDep
-from backend.web.export.run_tables import as_jsonl, zipped
+from backend.web.export.run_tables import as_jsonl, zip_tables
 from backend.web.runs.api import run_detail
 
 router = api_router("runs")
@@ -49,7 +49,7 @@ def export_run(
     if format == "jsonl":
         return _attachment(as_jsonl(work, run), f"run-{run_id}.jsonl", "application/x-ndjson")
     if format == "zip":
-        return _attachment(zipped(work, run), f"run-{run_id}.zip", "application/zip")
+        return _attachment(zip_tables(work, run), f"run-{run_id}.zip", "application/zip")
     form, masker = RUN_FORMATS[format], Masker(edge.settings.data_dir / "secrets")
     files = RunFiles(work, edge.store, masker, run_id, pictures=pictures)
     return _attachment(as_zip(files.entries(form)), f"run-{run_id}-{format}.{form.suffix}", form.media_type)

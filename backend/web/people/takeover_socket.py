@@ -73,7 +73,7 @@ DETAILS: Mapping[Rejection, str] = {
 def read_attempt(edge: AppContext, attempt_id: UUID) -> ControlledAttempt:
     """The attempt's current state, in its own transaction. Raises NotFound."""
     with read_only(edge.factory) as session:
-        return takeover.controlled(session, attempt_id)
+        return takeover.controlled_attempt(session, attempt_id)
 
 
 @router.websocket("/ws/attempts/{attempt_id}/control")

@@ -12,7 +12,8 @@ from fastapi.responses import Response
 from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.views import comparison_page as service
 from backend.services.results.views.compared_sides import ComparedSides
-from backend.services.results.views.comparison import MOST_RUNS, compare_sides
+from backend.services.results.views.comparison import MOST_RUNS, compare_sides, compared
+from backend.services.results.views.comparison_files import TABLES
 from backend.services.results.views.comparison_page import MatrixFilter
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Cursor, Text, page_router, redirect
@@ -22,10 +23,9 @@ from backend.web.templating import render
 router = page_router()
 Ids = Annotated[list[UUID] | None, Query(max_length=50)]
 Show = Literal["", "flipped", "better", "worse", "both", "neither"]
-RESULTS = ("score", "solve_rate", "passes", "steps", "seconds", "usd")
 
 
-def compared_sides(  # noqa: PLR0913 - one parameter per part of the address
+async def compared_sides(  # noqa: PLR0913 - one parameter per part of the address
     *,
     run: Ids = None,
     configuration: Ids = None,
@@ -88,16 +88,19 @@ def compare(  # noqa: PLR0913 - one parameter per part of the address
     return render(request, "compare.html", values)
 
 
-@router.get("/compare/tasks.csv")
-def table(session: SessionDep, write: TableDep, sides: SidesDep) -> Response:
-    """The results of every common task in every run."""
-    comparison = compare_sides(session, sides)
-    head = ["task", "flipped", *(f"{each.title}: {name}" for each in comparison.runs for name in RESULTS)]
-    rows = [
-        [row.task, row.flipped, *(getattr(result, name) for result in row.results for name in RESULTS)]
-        for row in comparison.tasks
-    ]
-    return write(f"{comparison.benchmark}-comparison", head, rows)
+@router.get("/compare/{table}.csv")
+def table(
+    session: SessionDep,
+    write: TableDep,
+    table: Literal["tasks", "rates", "differences", "labels", "fields"],
+    *,
+    sides: SidesDep,
+    label: Text = "",
+) -> Response:
+    """The comparison's tables."""
+    cut = label or None
+    comparison = compare_sides(session, sides, cut) if table == "tasks" else compared(session, sides, cut)[0]
+    return write(f"{comparison.benchmark}-comparison-{table}", *TABLES[table](comparison))
 
 
 def address(query: Mapping[str, Any], path: str = "/compare") -> str:

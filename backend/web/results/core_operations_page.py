@@ -24,6 +24,6 @@ def operations(request: Request, session: SessionDep, benchmark: str, version: V
 
 @router.get("/leaderboards/{benchmark}/operations.csv")
 def table(session: SessionDep, write: TableDep, benchmark: str, version: Version = None) -> Response:
-    """The same as a table."""
+    """Rates by operation as a table."""
     board = service.operation_board(session, benchmark, version=version)
     return write(f"{benchmark}-operations", service.HEAD, service.rows(board))

@@ -73,7 +73,7 @@ def remove_pair(session: SessionDep, benchmark: str, label: FormText, by: FormTe
 def label_table(  # noqa: PLR0913 - one parameter per part of the address
     session: SessionDep, write: TableDep, benchmark: str, *, label: Text = "", by: Text = "", version: Version = None
 ) -> Response:
-    """The same as a table."""
+    """Results by one or two labels as a table."""
     if by:
         pair = pair_cuts.board_pair_cut(session, benchmark, label, by, version=version)
         return write(f"{benchmark}-{pair.label}-{pair.by}", pair_cuts.PAIR_HEAD, pair_cuts.pair_cut_rows(pair))
@@ -109,3 +109,10 @@ def languages_table(session: SessionDep, write: TableDep, benchmark: str, versio
     """English against Chinese instructions, paired by task; no row for a benchmark without both."""
     table = languages.language_table(session, benchmark, version=version)
     return write(f"{benchmark}-languages", languages.HEAD, languages.language_rows(table) if table else ())
+
+
+@router.get("/leaderboards/{benchmark}/twins.csv")
+def twins_table(session: SessionDep, write: TableDep, benchmark: str, version: Version = None) -> Response:
+    """Windows tasks paired with their Ubuntu twins, and why rows were not paired; no row without twins."""
+    table = twins.twin_table(session, benchmark, version=version)
+    return write(f"{benchmark}-twins", twins.HEAD, twins.twin_rows(table) if table else ())

@@ -19,7 +19,9 @@ router = api_router("failures")
 class FailureLabels(RequestModel):
     """A person's labels for a failed episode."""
 
-    person: str = Field(min_length=1, max_length=LONGEST_NAME, description="A name; people are told apart by it.")
+    person: str = Field(
+        min_length=1, max_length=LONGEST_NAME, description="Name that distinguishes the person from others."
+    )
     labels: list[str] = Field(max_length=50, description="Keys; empty = none applies.", examples=[["grounding"]])
     note: str = Field(default="", max_length=2000)
 

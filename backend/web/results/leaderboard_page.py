@@ -18,7 +18,7 @@ from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.leaderboards import BoardOptions
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views import leaderboard as service
-from backend.services.results.views.board_columns import COSTS, NUMBERS
+from backend.services.results.views.board_columns import COSTS, number_columns
 from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.leaderboard import BoardBreakdown
 from backend.services.results.views.pareto import pareto_chart
@@ -45,7 +45,7 @@ LAST = {"passes": "Passes", "episodes": "Episodes", "run": "Run"}
 """Those after the numbers."""
 
 
-def board_options(
+async def board_options(
     conditions: Annotated[str | None, Query(max_length=KEY_LENGTH)] = None,
     common: Annotated[bool, Query()] = False,  # noqa: FBT002 - a switch in the address
     configuration: Annotated[list[UUID], Query(max_length=100)] = [],  # noqa: B006 - FastAPI's own form of it
@@ -58,7 +58,7 @@ def board_options(
     return BoardOptions(conditions, common, configuration, imported, unknown)
 
 
-def board_query(query: Annotated[BoardQuery, Query()]) -> BoardQuery:
+async def board_query(query: Annotated[BoardQuery, Query()]) -> BoardQuery:
     """Everything that the reader chose, from the address of a board."""
     return query
 
@@ -117,21 +117,21 @@ def board_values(session: Session, benchmark: str, query: BoardQuery, prices: No
     """What `leaderboard.html` shows of a board, for everybody; `prices`: of nodes. Raises NotFound."""
     board = service.board_of(session, benchmark, query.version, query.options, prices)
     others = {name: measure.title for name, measure in board.measures.items() if name != board.primary}
-    columns = {**COLUMNS, **others, **{each.name: each.title for each in NUMBERS}, **LAST}
+    numbers = {each.name: each for each in number_columns(board.rows)}
+    columns = {**COLUMNS, **others, **{name: each.title for name, each in numbers.items()}, **LAST}
     cuts = [service.cut(board, dimension, query.measure) for dimension in service.CUTS]
-    sortable = {*service.SORTED, *board.measures}
     return {
         "board": board,
         "rows": service.sorted_by(board, query.sort or "rank"),
-        "sort": query.sort if query.sort in sortable else "rank",
+        "sort": query.sort if query.sort in service.sortable(board) else "rank",
         "columns": columns,
-        "numbers": NUMBERS,
-        "shown": set(query.column) or set(columns) - {each.name for each in NUMBERS},
+        "numbers": numbers.values(),
+        "shown": set(query.column) or set(columns) - set(numbers),
         "chosen": query.configuration,
         "pareto": pareto_chart(board, query.cost),
         "costs": COSTS,
         "published": by_source(board.published_results),
-        "paper": next((each for each in SUITE_PAPERS if each.name == board.kind), None),
+        "paper": next((paper for paper in SUITE_PAPERS if paper.name == board.kind), None),
         "cuts": [cut for cut in cuts if cut.series and len(cut.keys) > 1],
         "capabilities": CAPABILITIES,
         "complexities": COMPLEXITIES,
@@ -179,13 +179,26 @@ def costs(  # noqa: PLR0913, PLR0917 - what the edge gives, and the parts of the
     board = service.board_of(session, benchmark, version, options, prices)
     head = ("configuration", "agent", "run", "reference", "column", "value", "note")
     rows = [
-        [row.label, row.agent, str(row.runs[0]), row.reference, each.name, value,
-         each.missing(row) if value is None else each.note(row)]
+        [row.label, row.agent, str(row.runs[0]), row.reference, number.name, value,
+         number.missing(row) if value is None else number.note(row)]
         for row in board.rows
-        for each in NUMBERS
-        for value in [each.value(row)]
+        for number in number_columns(board.rows)
+        for value in [number.value(row)]
     ]  # fmt: skip
     return write(f"{benchmark}-costs", head, rows)
+
+
+@router.get("/leaderboards/{benchmark}/pareto.csv")
+def pareto(session: SessionDep, write: TableDep, benchmark: str, query: QueryDep, prices: NodePricesDep) -> Response:
+    """The points of score against cost."""
+    board = service.board_of(session, benchmark, query.version, query.options, prices)
+    chart = pareto_chart(board, query.cost)
+    head = ("configuration", "agent", "run", chart.column.name, board.primary, "front")
+    rows = [
+        [each.row.label, each.row.agent, str(each.row.runs[0]), each.cost, each.score, each.front]
+        for each in chart.points
+    ]
+    return write(f"{benchmark}-pareto", head, rows)
 
 
 @router.get("/leaderboards/{benchmark}/measures.csv")

@@ -16,6 +16,7 @@ from backend.db.models.enums import Purpose
 from backend.db.session import read_only
 from backend.domain.model.episode import ENDED_RUNS, EpisodeState, RunState
 from backend.domain.model.task import Difficulty
+from backend.services.accounts import audit
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.capacity.worker_capabilities import missing_worker_notice
@@ -57,7 +58,7 @@ def run_detail(session: Session, run: models.Run) -> RunView:
     return view.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run.id))})
 
 
-def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:
+async def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:
     """Seconds of `Prefer: wait=N` (RFC 7240), at most 300; 0 without it."""
     match = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?", prefer or "")
     return min(float(match.group(1)), LONGEST_WAIT) if match else 0.0
@@ -129,12 +130,14 @@ def import_run(
 @router.post("/runs/forecast")
 def forecast_run(session: SessionDep, body: schemas.RunSubmit) -> Forecast:
     """Forecast a run's cost and statistical power. Starts nothing."""
+    audit.record_nothing(session)
     return forecast(session, request_of(body))
 
 
 @router.post("/runs/estimate")
 def estimate_run(session: SessionDep, body: schemas.RunSubmit) -> RunEstimate:
     """Estimate a run's time, desktop hours, tokens and cost from earlier runs, with ranges. Starts nothing."""
+    audit.record_nothing(session)
     return estimate(session, request_of(body))
 
 
@@ -268,7 +271,7 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
     return Page[EpisodeView](items=episode_views(session, run, page.items), next=next_page_url(request, page.next))
 
 
-def changed(run: models.Run, episodes: int) -> ChangeResult:
+def change_result(run: models.Run, episodes: int) -> ChangeResult:
     """The response to a command."""
     return ChangeResult(run=run.id, status=run.state, episodes=episodes)
 
@@ -290,13 +293,13 @@ def change_scheduling(session: SessionDep, run_id: Id, body: schemas.SchedulingB
 @router.post("/runs/{run_id}/pause")
 def pause_run(session: SessionDep, run_id: Id) -> ChangeResult:
     """Pause a run: running episodes continue, no further ones start. Safe to repeat."""
-    return changed(service.pause_run(session, run_id), waiting(session, run_id))
+    return change_result(service.pause_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/resume")
 def resume_run(session: SessionDep, run_id: Id) -> ChangeResult:
     """Resume a paused run. Safe to repeat."""
-    return changed(service.resume_run(session, run_id), waiting(session, run_id))
+    return change_result(service.resume_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/cancel")
@@ -304,13 +307,13 @@ def cancel_run(session: SessionDep, run_id: Id) -> ChangeResult:
     """Cancel a run: waiting episodes at once, running ones before their next step. Safe to repeat."""
     service.get_run(session, run_id)
     number = waiting(session, run_id)
-    return changed(service.cancel_run(session, run_id), number)
+    return change_result(service.cancel_run(session, run_id), number)
 
 
 @router.post("/runs/{run_id}/close")
 def close_run(session: SessionDep, run_id: Id) -> ChangeResult:
     """Close an open run to further episodes. Safe to repeat."""
-    return changed(service.close_run(session, run_id), 0)
+    return change_result(service.close_run(session, run_id), 0)
 
 
 @router.post("/runs/{run_id}/retry")
@@ -320,11 +323,11 @@ def retry_episodes(session: SessionDep, run_id: Id, body: schemas.RetryBody | No
     number = service.retry_run(
         session, run_id, failure_classes=options.failure_classes, not_runnable=options.not_runnable
     )
-    return changed(service.get_run(session, run_id), number)
+    return change_result(service.get_run(session, run_id), number)
 
 
 @router.post("/runs/{run_id}/episodes", status_code=201)
 def add_episodes(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> ChangeResult:
     """Add episodes to an open run."""
     number = service.add_episodes(session, run_id, body.tasks, body.repeats, where=body.where)
-    return changed(service.get_run(session, run_id), number)
+    return change_result(service.get_run(session, run_id), number)

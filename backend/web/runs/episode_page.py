@@ -1,6 +1,8 @@
 """`/episodes/{id}`: live view and replay of an episode."""
 
 from typing import Annotated, Self
+from urllib.parse import urlencode
+from uuid import UUID
 
 from fastapi import Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -9,17 +11,18 @@ from pydantic import BaseModel, model_validator
 from backend.db.session import read_only
 from backend.domain.errors import NotFound
 from backend.domain.model.judge_config import JudgeConfig
-from backend.services.accounts.projects import person_name
+from backend.services.accounts.projects import LONGEST_NAME, person_name
 from backend.services.attempts import reevaluation
 from backend.services.attempts.reevaluation import By
 from backend.services.export import video_encoder, videos
 from backend.services.results.failure_labels import MOST
 from backend.services.results.views import failures
+from backend.services.runs import episode_comments
 from backend.services.runs.views import progress
 from backend.services.runs.views.episode_page import episode_page, selected_attempt
 from backend.services.runs.views.step_list import PART, steps_between
 from backend.services.runs.views.task_history import others
-from backend.web.dependencies import ActorDep, EdgeDep, SessionDep
+from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
 from backend.web.export.videos_api import made_video
 from backend.web.page_common import Id, page_router, redirect
 from backend.web.results.failures_page import Person, Seed
@@ -88,6 +91,8 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
         "following": following,
         "asked": attempt,
         "failed": failed,
+        "comments": [] if page.unrated else episode_comments.comments(session, episode_id),
+        "commenter": person_name(session, person),
         "video": videos.find(session, page.attempt.id) if page.attempt else None,
         "makes_videos": video_encoder.available(),
     }
@@ -128,6 +133,38 @@ def step_detail(
     for step in steps_between(session, selected_attempt(session, episode_id, attempt).id, number, number):
         return render(request, "step_detail.html", {"step": step})
     raise NotFound(f"this attempt has no step {number}", code="step_not_found")
+
+
+@router.post("/episodes/{episode_id}/comments")
+def comment(
+    session: SessionDep,
+    project: ProjectDep,
+    episode_id: Id,
+    *,
+    text: Annotated[str, Form(max_length=4 * episode_comments.LONGEST)],
+    person: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
+) -> RedirectResponse:
+    """Store a comment; `#step-12` in it links a step."""
+    written = episode_comments.add(session, project, episode_id, person=person, text=text)
+    return _comments_of(episode_id, written.person)
+
+
+@router.post("/episodes/{episode_id}/comments/{comment_id}/delete")
+def delete_comment(
+    session: SessionDep,
+    project: ProjectDep,
+    episode_id: Id,
+    comment_id: Id,
+    *,
+    person: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
+) -> RedirectResponse:
+    """Delete a comment of one's own."""
+    episode_comments.delete(session, project, episode_id, comment_id, person=person)
+    return _comments_of(episode_id, person)
+
+
+def _comments_of(episode_id: UUID, person: str) -> RedirectResponse:
+    return redirect(f"/episodes/{episode_id}?{urlencode({'person': person})}#comments")
 
 
 @router.post("/episodes/{episode_id}/rescore")

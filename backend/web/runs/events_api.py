@@ -18,8 +18,10 @@ from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.services.events import list_after, patience, subscribe_run
 from backend.services.events.views import EventView
 from backend.services.runs import runs as service
+from backend.web.accounts.authentication import is_still_signed_in
 from backend.web.api_common import Id, Limit, Page, api_router
 from backend.web.dependencies import AppContext, EdgeDep, only_read
+from backend.web.security_middleware import RECHECK_SECONDS
 
 router = api_router("runs")
 STREAM = "text/event-stream"
@@ -80,7 +82,7 @@ def _read(edge: AppContext, request: Request, run_id: UUID, seq: int, limit: int
 
 async def _stream(edge: AppContext, request: Request, run_id: UUID, seq: int) -> AsyncGenerator[bytes]:
     yield RETRY
-    spoken = time.monotonic()
+    spoken = checked = time.monotonic()
     try:
         async with patience(STREAM_SECONDS), aclosing(subscribe_run(run_id, seq)) as signs:
             async for _ in signs:
@@ -94,6 +96,10 @@ async def _stream(edge: AppContext, request: Request, run_id: UUID, seq: int) ->
                 if ended:
                     yield b"event: end\ndata: {}\n\n"
                     return
+                if time.monotonic() - checked > RECHECK_SECONDS:
+                    checked = time.monotonic()
+                    if not await is_still_signed_in(edge, request):
+                        return
                 if time.monotonic() - spoken > QUIET_SECONDS:
                     yield b": quiet\n\n"
                     spoken = time.monotonic()

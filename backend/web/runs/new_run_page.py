@@ -111,10 +111,10 @@ def sizes(page: NewRun, form: FormFields) -> tuple[str, ...]:
     offers = [image.offer for image in machine.images] if machine else []
     image_name = text(form, "desktop_image")
     shown = [
-        each
+        screen
         for offer in offers
         if (offer.name == image_name if image_name else offer.default)
-        for each in offer.screens
+        for screen in offer.screens
     ]
     return tuple(f"{each.width}x{each.height}" for each in shown) or SIZES
 
@@ -134,7 +134,7 @@ def page_of(session: Session, form: FormFields) -> NewRun:
 
 def problems_at(problems: Sequence[FieldProblem], path: str) -> list[FieldProblem]:
     """What is wrong with a field or a part of it."""
-    return [each for each in problems if each.path == path or each.path.startswith(f"{path}.")]
+    return [problem for problem in problems if problem.path == path or problem.path.startswith(f"{path}.")]
 
 
 def key_of(form: FormFields, error: DeskarenaError | None) -> str:

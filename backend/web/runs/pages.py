@@ -12,10 +12,12 @@ from sqlalchemy.orm import Session
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.episode import RunState
 from backend.domain.model.measures import in_order, info
+from backend.domain.model.validation_words import problem_words
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
+from backend.services.results import pass_rollups
 from backend.services.runs import runs as service
 from backend.services.runs.scheduling_settings import update_scheduling
-from backend.services.runs.views import progress, run_list
+from backend.services.runs.views import progress, run_list, run_tables
 from backend.services.runs.views import run_page as run_view
 from backend.services.runs.views.run_page import RunPageQuery
 from backend.web.api_common import Where
@@ -48,7 +50,7 @@ EXPORTS = {
 """Formats of an exported run, for its menu."""
 
 
-def list_filters(  # noqa: PLR0913 - one parameter per filter in the address
+async def list_filters(  # noqa: PLR0913 - one parameter per filter in the address
     *,
     q: Text = "",
     benchmark: Text = "",
@@ -67,7 +69,7 @@ FiltersDep = Annotated[dict[str, str], Depends(list_filters)]
 
 @router.get("/runs.csv")
 def run_table(session: SessionDep, write: TableDep, filters: FiltersDep) -> Response:
-    """The same list as a table, the newest runs of it."""
+    """The newest runs of the list as a table."""
     return write("runs", run_list.RUN_HEAD, run_list.table_rows(session, filters, MOST_RUNS))
 
 
@@ -106,8 +108,29 @@ def run(  # noqa: PLR0913 - same
     values = {"page": page, "run": page.run, "filters": {**filters, "where": list(where)}}
     values |= {"next": next_page(order, after=page.episodes.next), "begun": is_begun(order, after)}
     values["by"] = run_view.EPISODE_COLUMNS
-    values["exports"] = EXPORTS
+    values |= {"exports": EXPORTS, "passes": pass_rollups.passes_of(session, run_id)}
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
+
+
+@router.get("/runs/{run_id}/labels.csv")
+def label_table(
+    session: SessionDep, write: TableDep, run_id: Id, row: Text = "", column: Text | None = None
+) -> Response:
+    """The heat map: episodes by the values of one or two labels."""
+    rows = run_tables.matrix_rows(session, run_id, row, column)
+    return write(f"run-{run_id}-labels", run_tables.MATRIX_HEAD, rows)
+
+
+@router.get("/runs/{run_id}/losses.csv")
+def loss_table(session: SessionDep, write: TableDep, run_id: Id) -> Response:
+    """Infrastructure failures by class, code and reason."""
+    return write(f"run-{run_id}-losses", run_tables.LOSS_HEAD, run_tables.loss_rows(session, run_id))
+
+
+@router.get("/runs/{run_id}/models.csv")
+def model_table(session: SessionDep, write: TableDep, run_id: Id) -> Response:
+    """Calls by part of the agent."""
+    return write(f"run-{run_id}-models", run_tables.MODEL_HEAD, run_tables.model_rows(session, run_id))
 
 
 @router.post("/runs/{run_id}/scheduling")
@@ -117,17 +140,23 @@ def change_scheduling(  # noqa: PLR0913 - the form's fields
     *,
     priority: Annotated[str, Form()],
     concurrency: Annotated[str, Form()] = "",
+    run_usd: Annotated[str, Form()] = "",
+    run_tokens: Annotated[str, Form()] = "",
+    run_desktop_hours: Annotated[str, Form()] = "",
     shown_priority: Annotated[str, Form()] = "",
     shown_concurrency: Annotated[str, Form()] = "",
+    shown_budget: Annotated[str, Form()] = "",
 ) -> RedirectResponse:
-    """Changes priority and parallel limit. An empty limit means none; unedited fields stay."""
+    """Changes priority, parallel limit and budget. An empty limit means none; unedited fields stay."""
+    budget = {"run_usd": run_usd, "run_tokens": run_tokens, "run_desktop_hours": run_desktop_hours}
     shown = {"priority": shown_priority, "concurrency": shown_concurrency}
-    changes = changed_fields({"priority": priority, "concurrency": concurrency}, shown)
+    shown |= dict(zip(budget, [*shown_budget.split(","), "", "", ""], strict=False))
+    changes = changed_fields({"priority": priority, "concurrency": concurrency, **budget}, shown)
     try:
         tuning = SchedulingUpdate.model_validate({name: value or None for name, value in changes.items()})
     except ValidationError as error:
         first = error.errors()[0]
-        raise Invalid(str(first["msg"]), code="invalid_request", path=str(first["loc"][0])) from None
+        raise Invalid(problem_words(first), code="invalid_request", path=str(first["loc"][0])) from None
     update_scheduling(session, run_id, tuning)
     return redirect(f"/runs/{run_id}#scheduling")
 

@@ -55,13 +55,19 @@ def chart(
 
 @router.get("/runs/{run_id}/process/{table}.csv")
 def table(
-    session: SessionDep, write: TableDep, run_id: Id, table: Literal["curve", "bins", "parts"], beside: With = None
+    session: SessionDep,
+    write: TableDep,
+    run_id: Id,
+    table: Literal["curve", "bins", "measures", "parts"],
+    beside: With = None,
 ) -> Response:
-    """The numbers of a chart, or every part of every episode of the run."""
+    """The numbers of a chart, the measures, or every part of every episode of the run."""
     name = f"run-{run_id}-{table}"
     if table == "parts":
         return write(name, service.PARTS_HEAD, service.part_rows(session, run_id))
     processes = service.processes(session, run_id, compared_runs(beside))
     if table == "curve":
         return write(name, service.CURVE_HEAD, service.curve_rows(processes))
+    if table == "measures":
+        return write(name, service.MEASURES_HEAD, service.measure_rows(processes))
     return write(name, service.BINS_HEAD, service.bin_rows(processes))

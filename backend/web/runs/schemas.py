@@ -13,7 +13,7 @@ from backend.domain.model.label_filter import CONDITION
 from backend.domain.model.outside_results import OutsideResults
 from backend.domain.model.run import Budget, ImageView, RunConfig, ScreenSize, Settle
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST
-from backend.services.capacity.scheduling_fields import MOST_AT_ONCE
+from backend.services.capacity.scheduling_fields import MOST_AT_ONCE, MOST_SPENT, MOST_TOKENS
 from backend.web.api_common import RequestModel
 
 Condition = Annotated[str, Field(pattern=CONDITION)]
@@ -25,6 +25,17 @@ class SchedulingBody(RequestModel):
     priority: int = Field(default=0, ge=LOWEST, le=HIGHEST, description="Higher ones come first.", examples=[5])
     concurrency: int | None = Field(
         default=None, ge=1, le=MOST_AT_ONCE, description="Episodes at once at most; null = no limit.", examples=[4]
+    )
+    run_usd: float | None = Field(
+        default=None,
+        ge=0,
+        le=MOST_SPENT,
+        description="US dollars that all its episodes together may spend; then the rest waits. Null = no limit.",
+        examples=[50],
+    )
+    run_tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS, description="Likewise, tokens.")
+    run_desktop_hours: float | None = Field(
+        default=None, ge=0, le=MOST_SPENT, description="Likewise, hours of desktops."
     )
 
 
@@ -45,20 +56,20 @@ class RunSubmit(SchedulingBody):
     preset: str | None = Field(
         default=None,
         max_length=50,
-        description="A benchmark's published setting; it fills in what the request leaves open.",
+        description="A benchmark's published settings, for fields that the request omits.",
         examples=["osworld"],
     )
     observation: str | None = Field(default=None, max_length=100, description="Null = the agent's own.")
     observation_params: dict[str, Any] | None = Field(default=None, description="Options of the observation space.")
     action_space: str | None = Field(default=None, max_length=100, description="Null = the agent's own.")
     action_params: dict[str, Any] | None = Field(default=None, description="Options of the action space.")
-    image: ImageView | None = Field(default=None, description="How the picture is made ready for the agent.")
+    image: ImageView | None = Field(default=None, description="How pictures are prepared for the agent.")
     perturbation: Literal["moved", "shrunk", "cluttered"] | None = Field(
-        default=None, description="What is done to the windows after set-up."
+        default=None, description="Change to the windows after set-up."
     )
     judge: JudgeConfig | None = Field(
         default=None,
-        description="The model that judges tasks which want one.",
+        description="The model that judges tasks which require one.",
         examples=[{"endpoint": "openai", "model": "gpt-4o", "votes": 3}],
     )
     variant: str | None = Field(
@@ -89,7 +100,7 @@ class RunSubmit(SchedulingBody):
         default=False, description="Stays running until closed, so that episodes can be added."
     )
     without_episodes: bool = Field(
-        default=False, description="Begins without episodes, whatever is selected; only with `accepts_episodes`."
+        default=False, description="Starts without episodes, whatever is selected; only with `accepts_episodes`."
     )
 
 

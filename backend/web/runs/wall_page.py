@@ -22,7 +22,7 @@ PAUSES = (10, 15, 30, 60)
 
 
 class WallQuery(BaseModel):
-    """What a wall shows.
+    """Query of a wall of live screens.
 
     Attributes:
         q: searched for in tasks, configurations and names of runs.

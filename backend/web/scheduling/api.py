@@ -1,15 +1,11 @@
-"""Signals for autoscalers and alarms, as Prometheus text or JSON."""
+"""Signals for autoscalers and alarms, as JSON; as Prometheus metrics: `backend.web.monitoring.api`."""
 
-from fastapi import APIRouter, Response
-
-from backend.domain.scheduling.prometheus_text import MEDIA_TYPE, text
-from backend.services.scheduling.autoscaling_signals import REASONS, families
+from backend.services.scheduling.autoscaling_signals import REASONS
 from backend.web.api_common import api_router
 from backend.web.dependencies import EdgeDep
 from backend.web.scheduling.schemas import ProviderSignals, SignalsView
 
 router = api_router("workers")
-metrics_router = APIRouter()
 
 
 @router.get("/signals")
@@ -18,7 +14,7 @@ def signals(edge: EdgeDep) -> SignalsView:
 
     Autoscalers size workers or nodes by `desktops_wanted`.
     """
-    signals = edge.signals.signals()
+    signals = edge.signals.value()
     return SignalsView(
         providers={
             name: ProviderSignals(
@@ -33,9 +29,3 @@ def signals(edge: EdgeDep) -> SignalsView:
         },
         lost_last_hour=dict(signals.lost),
     )
-
-
-@metrics_router.get("/metrics", include_in_schema=False)
-def metrics(edge: EdgeDep) -> Response:
-    """All signals as Prometheus metrics."""
-    return Response(text(families(edge.signals.signals())), media_type=MEDIA_TYPE)

@@ -16,7 +16,8 @@ from backend.web.preconditions import EDITED, IfMatch, check_match, tagged
 router = api_router("sharing")
 Benchmark = Annotated[str | None, Query(max_length=100, description="Only of this one.", examples=["starter"])]
 Chosen = Annotated[
-    dict[str, Any], Field(description="Of the board's address: what the reader chose.", examples=[{"sort": "steps"}])
+    dict[str, Any],
+    Field(description="The query of the board's address, with the reader's choices.", examples=[{"sort": "steps"}]),
 ]
 
 
@@ -29,7 +30,7 @@ class ViewBody(RequestModel):
 
 
 class ViewChange(RequestModel):
-    """What of a view changes; null leaves it as it is."""
+    """Changes to a view; null leaves a field unchanged."""
 
     name: str | None = Field(default=None, max_length=LONGEST_NAME)
     query: Chosen | None = None

@@ -38,7 +38,7 @@ def public_board(request: Request, session: SessionDep, prices: NodePricesDep, t
 def embedded_board(
     request: Request, session: SessionDep, edge: EdgeDep, prices: NodePricesDep, token: Token
 ) -> HTMLResponse:
-    """The same for a frame; `theme` in the address is `light` or `dark`."""
+    """A shared leaderboard for a frame; `theme` in the address is `light` or `dark`."""
     if not edge.settings.embed_origins:
         raise NotAllowed(
             "This installation does not let other sites show its boards.",

@@ -3,6 +3,7 @@
 from fastapi import Request, Response
 
 from backend.addresses import API
+from backend.services.capacity.worker_capabilities import missing_worker_notice
 from backend.services.studies import studies as service
 from backend.services.studies.views.study import StudyResults, StudyView, results_view, study_view
 from backend.web.api_common import Cursor, Id, Limit, Page, api_router, next_page_url
@@ -19,7 +20,8 @@ def submit(
     """Start a study, one run per cell. Nothing starts unless all cells are valid."""
     study = service.submit_study(session, body.config(), project=project, actor=actor, tuning=body.tuning())
     response.headers["Location"] = f"{API}/studies/{study.id}"
-    return study_view(service.get_study(session, study.id))
+    view = study_view(service.get_study(session, study.id))
+    return view.model_copy(update={"notice": missing_worker_notice(session)})
 
 
 @router.get("/studies")

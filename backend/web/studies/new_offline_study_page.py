@@ -30,8 +30,8 @@ from backend.web.runs.new_run_page import (
     wrong_form,
 )
 from backend.web.studies.new_study_page import (
+    collect_problems,
     factor_rows,
-    noted,
     number_of,
     objects_of,
     problems_by_field,
@@ -47,16 +47,16 @@ _BASE = ("agent", "observation", "action_space")
 _OBJECTS = ("params", "more")
 
 
-def requested(form: FormFields, problems: list[FieldProblem]) -> OfflineStudySubmit | None:
+def parse_request(form: FormFields, problems: list[FieldProblem]) -> OfflineStudySubmit | None:
     """The request, checked as REST checks it; None, with all problems, if it is none."""
     base = {**objects_of(form, problems), **{name: text(form, name) for name in _BASE if text(form, name)}}
     body: dict[str, Any] = {name: text(form, name) for name in _TEXTS if text(form, name)}
     body |= {"base": base, "factors": typed_factors(form, problems)}
     if text(form, "seed"):
-        with noted(problems):
+        with collect_problems(problems):
             base["seed"] = number_of(form, "seed")
     if text(form, "sample"):
-        with noted(problems):
+        with collect_problems(problems):
             body["sample"] = number_of(form, "sample") / 100
     try:
         request = OfflineStudySubmit.model_validate(body)
@@ -88,7 +88,7 @@ def show(  # noqa: PLR0913 - whose form, its values, and what is wrong with them
     values = {
         "given": form,
         "sets": list(map(set_view, list_sets(session, project, limit=MOST_SETS).items)),
-        "agents": [each.name for each in abilities(session).agents if can_be_asked(each.name)],
+        "agents": [agent.name for agent in abilities(session).agents if can_be_asked(agent.name)],
         "designs": {Design.ONE_AT_A_TIME: "One factor at a time", Design.FULL: "Every combination"},
         "rows": factor_rows(form),
         "fields": FIELDS,
@@ -115,7 +115,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
 ) -> Response:
     """Starts the study, or shows the form again with all errors. The form's key makes a double click safe."""
     problems: list[FieldProblem] = []
-    body = requested(form, problems)
+    body = parse_request(form, problems)
     if body is None:
         return show(request, session, project, form, error=wrong_form(problems), problems=problems)
     try:

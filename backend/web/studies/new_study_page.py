@@ -57,7 +57,7 @@ def factor_rows(form: FormFields) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def noted(problems: list[FieldProblem]) -> Iterator[None]:
+def collect_problems(problems: list[FieldProblem]) -> Iterator[None]:
     """Adds what is wrong instead of raising it, so that a form shows all of it."""
     try:
         yield
@@ -71,10 +71,10 @@ def values_of(form: FormFields, problems: list[FieldProblem]) -> dict[str, Any]:
     base |= {name: _lines(form, name) for name in LINES if _lines(form, name)}
     for name in NUMBERS:
         if text(form, name):
-            with noted(problems):
+            with collect_problems(problems):
                 base[name] = number_of(form, name)
     if text(form, "max_steps"):
-        with noted(problems):
+        with collect_problems(problems):
             base["budget"] = {"max_steps": number_of(form, "max_steps")}
     base = objects_of(form, problems) | base
     body: dict[str, Any] = {"base": base, "factors": typed_factors(form, problems)}
@@ -82,7 +82,7 @@ def values_of(form: FormFields, problems: list[FieldProblem]) -> dict[str, Any]:
         body["factors"]["tasks"] = sets
     body |= {name: text(form, name) for name in ("name", "design") if text(form, name)}
     if text(form, "sample"):
-        with noted(problems):
+        with collect_problems(problems):
             body["sample"] = number_of(form, "sample") / 100
     return body
 
@@ -91,10 +91,10 @@ def objects_of(form: FormFields, problems: list[FieldProblem]) -> dict[str, Any]
     """Parameters and further fields, which are typed as JSON. Adds what is wrong."""
     values: dict[str, Any] = {}
     if text(form, "more"):
-        with noted(problems):
+        with collect_problems(problems):
             values |= json_object(form, "more")
     if text(form, "params"):
-        with noted(problems):
+        with collect_problems(problems):
             values["params"] = json_object(form, "params")
     return values
 
@@ -135,7 +135,7 @@ def typed_factors(form: FormFields, problems: list[FieldProblem]) -> dict[str, l
     return factors
 
 
-def requested(form: FormFields, problems: list[FieldProblem]) -> StudySubmit | None:
+def parse_request(form: FormFields, problems: list[FieldProblem]) -> StudySubmit | None:
     """The request, checked as REST checks it; None, with all problems, if it is none."""
     values = values_of(form, problems)
     try:
@@ -162,8 +162,8 @@ def problems_by_field(
 ) -> dict[str, list[str]]:
     """What is wrong, by the form's field; "" has what belongs to none."""
     by_field: dict[str, list[str]] = {}
-    for each in problems or (field_problems(error) if error else ()):
-        by_field.setdefault(place(each.path) if each.path else "", []).append(each.message)
+    for problem in problems or (field_problems(error) if error else ()):
+        by_field.setdefault(place(problem.path) if problem.path else "", []).append(problem.message)
     return {field: list(dict.fromkeys(messages)) for field, messages in by_field.items()}
 
 
@@ -209,7 +209,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
 ) -> Response:
     """Starts the study, or shows the form again with all errors. The form's key makes a double click safe."""
     problems: list[FieldProblem] = []
-    body = requested(form, problems)
+    body = parse_request(form, problems)
     if body is None:
         return show(request, session, form, error=wrong_form(problems), problems=problems)
     key = text(form, "key") or None

@@ -8,6 +8,7 @@ from fastapi import File, Form, Query, Request, Response, UploadFile
 from backend.addresses import API
 from backend.domain.model.demonstration import SetForm
 from backend.domain.studies.offline_results import OfflineProtocol
+from backend.services.capacity.worker_capabilities import missing_worker_notice
 from backend.services.studies import demonstrations
 from backend.services.studies import offline_studies as service
 from backend.services.studies.demonstrations import NewSet
@@ -20,7 +21,7 @@ from backend.services.studies.views.offline_study import (
     set_view,
 )
 from backend.web.api_common import Cursor, Id, Limit, Name, Page, RequestModel, Word, api_router, next_page_url
-from backend.web.benchmarks.uploads import unpacked
+from backend.web.benchmarks.uploads import unpack_archive
 from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
 from backend.web.studies.offline_schemas import OfflineStudySubmit, SetFromRun
 
@@ -28,7 +29,7 @@ router = api_router("studies")
 
 
 class ChangedAnswers(RequestModel):
-    """How many answers a request changed."""
+    """Number of answers that a request changed."""
 
     answers: int
 
@@ -43,11 +44,11 @@ def import_demonstrations(  # noqa: PLR0913 - what the edge gives, and the form
     name: Annotated[str, Form(min_length=1, max_length=100, pattern=demonstrations.NAME, examples=["shop"])],
     form: Annotated[SetForm, Form(description="The form of its files; see docs/studies.md.")],
     file: Annotated[UploadFile, File(description="A zip of the set's files.")],
-    source: Annotated[str, Form(max_length=2000, description="Where it is from, and under which licence.")] = "",
+    source: Annotated[str, Form(max_length=2000, description="Source and licence of the set.")] = "",
 ) -> DemonstrationSetView:
     """Import a set of demonstrations. The same files again are the same set."""
     new = NewSet(name, source, project, actor)
-    with unpacked(file.file) as folder:
+    with unpack_archive(file.file) as folder:
         demonstrations.import_set(session, new, form, set_root(folder), edge.store)
     session.flush()  # The counts below are read again.
     return set_view(demonstrations.get_set(session, project, name))
@@ -92,7 +93,8 @@ def submit_offline_study(
     """Start an offline study: agents are asked at each recorded step. Nothing starts unless all cells are valid."""
     study = service.submit_offline_study(session, body.config(), project=project, actor=actor)
     response.headers["Location"] = f"{API}/offline-studies/{study.id}"
-    return offline_study_view(service.get_offline_study(session, study.id))
+    view = offline_study_view(service.get_offline_study(session, study.id))
+    return view.model_copy(update={"notice": missing_worker_notice(session)})
 
 
 @router.get("/offline-studies")
@@ -115,7 +117,7 @@ def show_offline_study(session: SessionDep, study_id: Id) -> OfflineStudyView:
 def show_offline_results(
     session: SessionDep,
     study_id: Id,
-    protocol: Annotated[OfflineProtocol | None, Query(description="Whose metrics; default: the set's own.")] = None,
+    protocol: Annotated[OfflineProtocol | None, Query(description="Metrics to use (default: the set's own).")] = None,
     label: Word = None,
 ) -> OfflineResults:
     """The study's results: metrics by cell, by kind of action and by a label of the demonstrations."""

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain.errors import DeskarenaError, Invalid
 from backend.domain.model.demonstration import SetForm
+from backend.domain.model.sort_order import SortOrder
 from backend.domain.studies.offline_results import OfflineProtocol, protocol_of
 from backend.domain.studies.study import cell_label
 from backend.services.studies import demonstrations
@@ -17,9 +18,9 @@ from backend.services.studies.demonstrations import NewSet
 from backend.services.studies.offline_studies import OfflineStudyDetail
 from backend.services.studies.views.offline_answer import AnswerView, answer_page, answer_view
 from backend.services.studies.views.offline_study import metric_rows, offline_results, set_view
-from backend.web.benchmarks.uploads import unpacked
+from backend.web.benchmarks.uploads import unpack_archive
 from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, Text, page_router, redirect
+from backend.web.page_common import Cursor, Id, OrderDep, Text, is_begun, known_order, next_page, page_router, redirect
 from backend.web.studies.offline_api import set_root
 from backend.web.table_files import TableDep
 from backend.web.templating import render
@@ -131,24 +132,29 @@ def table(  # noqa: PLR0913, PLR0917 - as the page
 
 
 @router.get("/demonstrations")
-def sets(request: Request, session: SessionDep, project: ProjectDep, before: Cursor = None) -> HTMLResponse:
-    """Sets of demonstrations, newest first, and the form to add one."""
-    return _sets(request, session, project, before=before)
+def sets(
+    request: Request, session: SessionDep, project: ProjectDep, order: OrderDep, before: Cursor = None
+) -> HTMLResponse:
+    """Sets of demonstrations, newest first or in another order, and the form to add one."""
+    return _sets(request, session, project, before=before, order=order)
 
 
-def _sets(
+def _sets(  # noqa: PLR0913 - the list's state, and what is wrong
     request: Request,
     session: Session,
     project: ProjectDep,
     *,
     before: UUID | None = None,
+    order: SortOrder | None = None,
     error: DeskarenaError | None = None,
 ) -> HTMLResponse:
-    page = demonstrations.list_sets(session, project, cursor=before.hex if before else None)
+    order = known_order(order, demonstrations.COLUMNS)
+    page = demonstrations.list_sets(session, project, cursor=before.hex if before else None, order=order)
     values = {
         "sets": list(map(set_view, page.items)),
-        "next": page.next,
-        "before": before,
+        "by": demonstrations.COLUMNS,
+        "next": next_page(order, before=page.next),
+        "begun": is_begun(order, before),
         "forms": FORMS,
         "error": error,
     }
@@ -171,7 +177,7 @@ def add(  # noqa: PLR0913 - what the edge gives, and the form
     """Adds a set from a zip; shows the page again with the error."""
     new = NewSet(name.strip(), source.strip(), project, actor)
     try:
-        with unpacked(file.file) as folder:
+        with unpack_archive(file.file) as folder:
             demonstrations.import_set(session, new, form, set_root(folder), edge.store)
     except DeskarenaError as error:
         session.rollback()

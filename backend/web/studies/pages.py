@@ -2,26 +2,39 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
-from fastapi import Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from backend.domain.model.measures import info
 from backend.domain.model.outcome_style import ENDED_LABELS
+from backend.domain.model.sort_order import SortOrder
 from backend.domain.studies.study import cell_label, level_label
 from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.comparison import MOST_RUNS
 from backend.services.results.views.comparison_page import FLIPPED, MatrixFilter, comparison_page
+from backend.services.studies import offline_studies
 from backend.services.studies import studies as service
-from backend.services.studies.offline_studies import list_offline_studies
 from backend.services.studies.views import study as tables
 from backend.services.studies.views.offline_study import offline_study_view
 from backend.services.studies.views.study import StudyResults
 from backend.web import charts
 from backend.web.charts import studies as figures
 from backend.web.dependencies import ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, Text, page_router
+from backend.web.page_common import (
+    MOST_PAGES,
+    Cursor,
+    Id,
+    OrderDep,
+    Text,
+    is_begun,
+    known_order,
+    next_page,
+    page_router,
+    sort_order,
+)
 from backend.web.results.comparison_page import link
 from backend.web.table_files import TableDep
 from backend.web.templating import render
@@ -40,22 +53,35 @@ ROWS: Mapping[str, Callable[[StudyResults], Iterator[dict[str, Any]]]] = {
 }
 
 
+async def offline_order(
+    sort: Annotated[str, Query(alias="offline.sort", max_length=200)] = "",
+    page: Annotated[int, Query(alias="offline.page", ge=1, le=MOST_PAGES)] = 1,
+) -> SortOrder | None:
+    """The order of the list of offline studies in the address."""
+    return known_order(await sort_order(sort, page), offline_studies.COLUMNS)
+
+
 @router.get("/studies")
-def studies(
-    request: Request, session: SessionDep, project: ProjectDep, before: Cursor = None, offline_before: Cursor = None
+def studies(  # noqa: PLR0913 - one parameter per part of the address
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    *,
+    order: OrderDep,
+    offline_order: Annotated[SortOrder | None, Depends(offline_order)],
+    before: Cursor = None,
+    offline_before: Annotated[UUID | None, Query(alias="offline.before")] = None,
 ) -> HTMLResponse:
-    """The lists of studies and of offline studies, newest first."""
-    offline = list_offline_studies(session, project, cursor=offline_before.hex if offline_before else None, limit=20)
-    page = service.list_studies(session, project, cursor=before.hex if before else None)
-    values = {
-        "studies": list(map(tables.study_view, page.items)),
-        "offline": list(map(offline_study_view, offline.items)),
-        "more_offline": offline.next,
-        "offline_before": offline_before,
-        "next": page.next,
-        "before": before,
-        "level_label": level_label,
-    }
+    """The lists of studies and of offline studies, newest first or in another order."""
+    order = known_order(order, service.COLUMNS)
+    page = service.list_studies(session, project, cursor=before.hex if before else None, order=order)
+    after = offline_before.hex if offline_before else None
+    offline = offline_studies.list_offline_studies(session, project, cursor=after, limit=20, order=offline_order)
+    values: dict[str, Any] = {"studies": list(map(tables.study_view, page.items)), "level_label": level_label}
+    values |= {"by": service.COLUMNS, "next": next_page(order, before=page.next), "begun": is_begun(order, before)}
+    values |= {"offline": list(map(offline_study_view, offline.items)), "offline_by": offline_studies.COLUMNS}
+    values |= {"offline_next": next_page(offline_order, of="offline.", before=offline.next)}
+    values |= {"offline_begun": is_begun(offline_order, offline_before)}
     return render(request, "studies.html", values)
 
 

@@ -6,6 +6,7 @@ from pydantic import Field, ValidationError
 
 from backend.domain.errors import Invalid
 from backend.domain.model.run import RunConfig
+from backend.domain.model.validation_words import problem_words
 from backend.domain.statistics.intervals import LEVEL, RESAMPLES
 from backend.domain.studies.study import MOST_CELLS, MOST_FACTORS, Design, Factor, StudyConfig
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
@@ -53,7 +54,7 @@ class StudySubmit(RequestModel):
             )
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise Invalid(first["msg"], code="invalid_study", path=".".join(map(str, first["loc"]))) from error
+            raise Invalid(problem_words(first), code="invalid_study", path=".".join(map(str, first["loc"]))) from error
 
     def tuning(self) -> SchedulingUpdate:
         """Initial scheduling settings of its runs."""

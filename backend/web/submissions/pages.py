@@ -73,5 +73,5 @@ def board(request: Request, session: SessionDep, benchmark: str) -> HTMLResponse
 
 @router.get("/leaderboards/{benchmark}/submissions.csv")
 def table(session: SessionDep, write: TableDep, benchmark: str) -> Response:
-    """The same as a table."""
+    """Ratings of compared submissions as a table."""
     return write(f"{benchmark}-submissions", HEAD, service.rows(service.board(session, benchmark)))

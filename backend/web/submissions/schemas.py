@@ -30,7 +30,7 @@ class PairView(ReadModel):
 
 
 class PreferenceBody(ReadModel):
-    """Which of two submissions is preferred."""
+    """The preferred one of two submissions."""
 
     left: UUID
     right: UUID

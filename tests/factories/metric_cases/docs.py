@@ -207,7 +207,7 @@ CASES: dict[str, MetricCase] = {
         ("a", "", "b c"), ("a", "b  d"), ("a", "b c"), ignore_blanks=False
     ),
     "compare_docx_lines": compared(("a", "b", "b "), ("b", "a"), ("b", "b", "a")),
-    "compare_init_lines": compared(("a", "b"), ("a", "c"), ("a", "b", "c")),
+    "compare_init_lines": compared(("a", "b", "c"), ("a", "c", "b"), ("a", "b")),
     "compare_docx_tables": compared(
         ("x", table(("1", "2"), ("3", "4"))), ("x", table(("1", "2"), ("3", "5"))), in_table=True
     ),

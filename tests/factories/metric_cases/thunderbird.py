@@ -48,7 +48,7 @@ CASES = {
     ),
     "check_thunderbird_filter": MetricCase(
         passing=lambda place: rules(place, "AND (subject,contains,discount)"),
-        near_miss=lambda place: rules(place, "OR (subject,contains,discount)"),
+        near_miss=lambda place: rules(place, "AND (subject,contains,discounts)"),
         sized=lambda place, size: rules(place, "AND (subject,contains,discount)", size // 125),
     ),
     "check_thunderbird_folder": MetricCase(

@@ -106,7 +106,9 @@ CASES: dict[str, MetricCase] = {
     "check_qt_bgcone": setting("qt-bgcone", "0", "1", {"expected_qt_bgcone": 0}),
     "check_qt_max_volume": setting("qt-max-volume", "200", "20", {"expected_qt_max_volume": 200}),
     "check_qt_minimal_view": setting("qt-minimal-view", "1", "0", {"expected_qt_minimal_view": 1}),
-    "check_qt_slider_colours": setting("qt-slider-colours", "0;0;0;99;1;2", "0;0;0;100;1;2", {"type": "blackish"}),
+    "check_qt_slider_colours": setting(
+        "qt-slider-colours", "0;0;0;99;1;2;3;4;5;6;7;8", "0;0;0;100;1;2;3;4;5;6;7;8", {"type": "blackish"}
+    ),
     "check_qt_video_resize": setting("qt-video-autoresize", "0", "1", {"qt-video-autoresize": 0}),
     "check_global_key_play_pause": setting(
         "global-key-play-pause", "Ctrl+Space", "", {"expected_global_key_play_pause": 1}

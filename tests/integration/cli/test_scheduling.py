@@ -93,8 +93,8 @@ class TestRun:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (("--priority", "11"), "should be less than or equal to 10"),
-            (("--concurrency", "0"), "should be greater than or equal to 1"),
+            (("--priority", "11"), "must be at most 10"),
+            (("--concurrency", "0"), "must be at least 1"),
         ],
     )
     def test_bad_numbers_are_2(self, deskarena: Any, words: tuple[str, ...], said: str) -> None:
@@ -131,7 +131,7 @@ class TestProject:
             (("default", "--reserved", "local=-1"), "--reserved: expected words like k8s=8, not 'local=-1'"),
             (("default", "--quota", "k8s=8,k8s=9"), "--quota: k8s occurs twice"),
             (("default", "--quota", "k8=8"), "quota.k8: there is no provider 'k8', only all, k8s, local, qemu"),
-            (("default", "--weight", "0"), "should be greater than or equal to 0.01"),
+            (("default", "--weight", "0"), "must be at least 0.01"),
             (("nobody", "--weight", "1"), "`deskarena project list`"),
         ],
     )

@@ -193,4 +193,4 @@ def sweeping(sweep: Callable[[], list[str]]) -> Iterator[list[str]]:
         yield swept
     finally:
         over.set()
-        thread.join(5)
+        thread.join(60)

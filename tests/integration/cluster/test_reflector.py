@@ -41,7 +41,7 @@ def reflector(fake: FakeCluster, cluster: Kubernetes, heard: Heard) -> Iterator[
     fake.add_node("n1")
     made = Reflector(cluster, NODES, on_change=heard, seconds=5.0, first_pause=0.02)
     made.start()
-    assert made.wait(10.0)
+    assert made.wait(60.0)
     yield made
     made.stop()
 

@@ -73,7 +73,7 @@ def test_it_is_on_the_page_within_seconds(
     try:
         with raises_code(ClusterLost, "pod_not_ready", mentions=WORDS):
             provider.open(sick, SPEC)
-        until(lambda: WORDS in page(), 10, what="the page says it")
+        until(lambda: WORDS in page(), what="the page says it")
         assert "its pod does not start: the pod's image cannot be pulled: " in html.unescape(page())
         assert provider.open(well, SPEC).alive(), "nobody else is held up"
     finally:
@@ -116,7 +116,7 @@ def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_
             assert words in told
             assert seconds < pods.PATIENCE_SECONDS + pod_status.HITCH_SECONDS + 15, "of the 60 that a start may take"
             shown = f"its pod does not start: {words}"
-            until(lambda shown=shown: shown in html.unescape(page()), 10, what=name)  # type: ignore[misc]
+            until(lambda shown=shown: shown in html.unescape(page()), what=name)  # type: ignore[misc]
         assert f"{WORDS} <b>" not in page()
         assert provider.open(found["node-1"], SPEC).alive(), "nobody else is held up"
     finally:

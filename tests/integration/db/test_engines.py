@@ -32,9 +32,9 @@ def test_a_thread_that_outlives_its_test_finishes_and_then_finds_no_database(fre
         with engine_on(fresh_database) as engine:
             late = Thread(target=work, args=(session_factory(engine),))
             late.start()
-            assert at_work.wait(20.0)
+            assert at_work.wait(60.0)
             Timer(0.3, go.set).start()
-        late.join(20.0)
+        late.join(60.0)
 
     with warnings.catch_warnings(record=True, action="always") as told:
         use()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, make_url, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -20,7 +20,7 @@ from backend.db.session import (
     unit_of_work,
 )
 from backend.domain.errors import Unavailable
-from tests.databases import engine_on
+from tests.databases import engine_on, run_as_owner
 from tests.error_codes import raises_code
 
 
@@ -44,6 +44,17 @@ class TestReadOnly:
         with unit_of_work(factory) as session:
             session.add(Project(name="one"))
             assert session.scalar(text("SELECT pg_backend_pid()")) == pid
+
+
+class TestTexts:
+    def test_any_text_is_searched_for_and_stored(self, factory: SessionFactory) -> None:
+        hostile, cleaned = "a\x00b\ud800", "a\ufffdb?"
+        values = {"one": hostile, "some": [hostile], "json": json.dumps({"key": "ok"})}
+        with unit_of_work(factory) as session:
+            session.add(Project(name=hostile))
+            found = session.scalar(select(Project.name).where((Project.name + "").contains(hostile)))
+            row = session.execute(text("SELECT :one, CAST(:some AS text[]), CAST(:json AS jsonb)"), values).one()
+        assert (found, *row) == (cleaned, cleaned, [cleaned], {"key": "ok"})
 
 
 class TestUnitOfWork:
@@ -159,6 +170,27 @@ class TestMakeEngine:
         finally:
             hasty.dispose()
             other.dispose()
+
+    def test_new_connections_take_a_password_that_was_rotated(self, fresh_database: str) -> None:
+        def address(password: str) -> str:
+            return make_url(fresh_database).set(username="rotated", password=password).render_as_string(False)
+
+        run_as_owner(fresh_database, "CREATE ROLE rotated LOGIN PASSWORD 'first'")
+        urls = [address("first")]
+        engine = make_engine(urls[0], current_url=lambda: urls[-1])
+        try:
+            with unit_of_work(session_factory(engine)) as session:
+                assert session.scalar(text("SELECT 1")) == 1
+            run_as_owner(fresh_database, "ALTER ROLE rotated PASSWORD 'second'")
+            engine.dispose()
+            with pytest.raises(Unavailable), unit_of_work(session_factory(engine)) as session:
+                session.execute(text("SELECT 1"))
+            urls.append(address("second"))
+            with unit_of_work(session_factory(engine)) as session:
+                assert session.scalar(text("SELECT 1")) == 1
+        finally:
+            engine.dispose()
+            run_as_owner(fresh_database, "DROP ROLE rotated")
 
     @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "postgresql+psycopg2"])
     def test_takes_the_usual_spellings(self, scheme: str) -> None:

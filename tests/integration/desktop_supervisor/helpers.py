@@ -141,7 +141,7 @@ def desktop(client: DesktopSupervisorClient, limits: DesktopLimits = SMALL, **mo
         client.destroy(kept)
 
 
-def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> float:
+def eventually(condition: Callable[[], Any], seconds: float = 30.0) -> float:
     """Waits until the condition holds; returns how long that took."""
     return seconds_until(condition, seconds)
 

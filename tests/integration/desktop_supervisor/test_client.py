@@ -25,6 +25,7 @@ from tests.integration.desktop_supervisor.helpers import (
     supervisor_options,
 )
 from worker.desktop_supervisor.client import DesktopSupervisorClient, DesktopSupervisorError, DesktopSupervisorLost
+from worker.local.folders import lock
 
 pytestmark = pytest.mark.desktop
 
@@ -55,7 +56,7 @@ class TestSpawn:
                 "DESKARENA_PROTECTED_PIDS=100",
                 "DESKARENA_SCREEN=800x600",
                 "HOME=/home/user",
-                "LANG=C.UTF-8",
+                "LANG=en_US.UTF-8",
                 "LOGNAME=user",
                 "PATH=/usr/bin:/bin:/usr/games",
                 "PWD=/home/user",
@@ -205,13 +206,13 @@ class TestEndOfADesktop:
         with desktop(client) as guest:
             with contextlib.suppress(ConnectionError, http.client.HTTPException):
                 guest.post("/exit", {"status": status})
-            assert guest.kept.ended.wait(10)
+            assert guest.kept.ended.wait(60)
             assert guest.kept.ending == {"cause": cause, "facts": {"exit_status": status}}
 
     def test_a_kill_from_outside_is_the_machine_s(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             os.kill(guest.kept.pid, signal.SIGKILL)
-            assert guest.kept.ended.wait(10)
+            assert guest.kept.ended.wait(60)
             assert guest.kept.ending["cause"] == "session_killed"
 
 
@@ -267,6 +268,24 @@ class TestLost:
             own.chmod(0o1777)  # As /tmp: the ordinary user's desktop supervisor makes its folder there, too.
             self._lost(flavour)
 
+    def test_what_a_killed_one_still_holds_at_first_is_removed_later(self, flavour: str) -> None:
+        with own_folder() as own, supervisor_options(flavour) as options:
+            own.chmod(0o1777)
+            client = DesktopSupervisorClient(options)
+            folder = supervisor_folder(client)
+            os.kill(client.pid, 9)
+            eventually(lambda: not client.alive())
+            client.close()
+            handle = lock(folder)
+            assert handle is not None
+            following = DesktopSupervisorClient(options)
+            try:
+                assert (following.about["swept"], folder.exists()) == (0, True)
+                os.close(handle)
+                eventually(lambda: not folder.exists(), 30)
+            finally:
+                following.close()
+
     def _lost(self, flavour: str) -> None:
         with supervisor_options(flavour) as options:
             client = DesktopSupervisorClient(options)
@@ -274,9 +293,9 @@ class TestLost:
             kept = client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30)
             pids = family(kept.pid)
             os.kill(client.pid, 9)
-            eventually(lambda: not client.alive(), 5)
+            eventually(lambda: not client.alive())
             assert "supervisor died" in kept.dead
-            eventually(lambda: not any(exists(pid) for pid in pids), 5)
+            eventually(lambda: not any(exists(pid) for pid in pids))
             with pytest.raises(DesktopSupervisorLost):
                 client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30)
             assert folder.exists()

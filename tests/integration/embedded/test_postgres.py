@@ -135,7 +135,7 @@ class TestRecovery:
         with running(tmp_path) as first, psycopg.connect(plain(first), autocommit=True) as connection:
             connection.execute("create table kept as select 1")
             os.kill(first.process.pid, signal.SIGKILL)
-            ended = first.process.wait(20)
+            ended = first.process.wait(60)
         assert ended is not None
         assert ended.reason == "killed by SIGKILL"
         with running(tmp_path) as second, psycopg.connect(plain(second)) as connection:

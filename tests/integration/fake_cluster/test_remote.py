@@ -83,8 +83,8 @@ class TestRemote:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         address = f"https://127.0.0.1:{port}/containerLogs/desks/vm/main"
-        assert httpx.get(address, verify=context).text == "hello\n"
-        assert httpx.get(address, params={"tailLines": "0"}, verify=context).text == ""
+        assert httpx.get(address, verify=context, timeout=60).text == "hello\n"
+        assert httpx.get(address, params={"tailLines": "0"}, verify=context, timeout=60).text == ""
 
     def test_a_node_renews_its_lease_until_it_is_lost(self, cluster: FakeCluster, nodes: ScriptedNodes) -> None:
         def renewed() -> str:

@@ -23,7 +23,7 @@ from worker.desktops import GuestDesktop
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "test-secret-0123456789"
-READY_SECONDS = 30.0
+READY_SECONDS = 60.0
 PROGRAMS = ("/usr/bin/python3", "Xvfb", "openbox", "dbus-daemon", "mousepad")
 
 
@@ -212,6 +212,6 @@ class RunningSession:
         return len(found)
 
 
-def wait(condition: Callable[[], Any], what: str | Callable[[], str], seconds: float = 10.0) -> Any:
+def wait(condition: Callable[[], Any], what: str | Callable[[], str], seconds: float = 30.0) -> Any:
     """Waits until a condition gives something true, and gives that."""
     return until(condition, seconds, what=what)

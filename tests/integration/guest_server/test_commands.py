@@ -7,6 +7,7 @@ import psutil
 import pytest
 
 from backend.domain.errors import GuestRefused
+from backend.domain.model.trajectory import Action, ActionType
 from tests.error_codes import raises_fields
 from tests.integration.guest_server.session import RunningSession, wait
 from tests.processes import has_ended
@@ -45,9 +46,9 @@ class TestExecute:
 
     def test_at_the_deadline_the_whole_group_is_killed(self, session: RunningSession) -> None:
         start = time.monotonic()
-        payload = {"command": "echo before; sleep 987 & sleep 987", "shell": True, "timeout": 0.5}
+        payload = {"command": "echo before; sleep 987 & sleep 987", "shell": True, "timeout": 2}
         response = session.http.post("/execute", json=payload)
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 60
         assert (response.status_code, response.json()["error"]) == (504, "timeout")
         assert response.json()["output"] == "before\n"
         wait(lambda: not session.processes("sleep 987"), lambda: str(session.processes("sleep 987")))
@@ -61,7 +62,7 @@ class TestExecute:
     def test_a_program_left_behind_holds_nobody_up(self, session: RunningSession) -> None:
         start = time.monotonic()
         assert session.desktop.execute("sleep 654 & echo done", shell=True).output == "done\n"  # noqa: S604
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 60
         assert session.processes("sleep 654")
         session.signal_own(signal.SIGTERM, "sleep 654")
 
@@ -172,6 +173,16 @@ class TestRunPython:
             session.desktop.run_python("while True: pass", timeout=0.5)
         assert caught.value.kind == "timeout"
 
+    def test_the_workers_questions_see_no_module_of_the_user(self, session: RunningSession) -> None:
+        """An agent that leaves a `json.py` in its home must not answer in place of the standard library."""
+        session.desktop.write_file("~/json.py", b"print('forged'); raise SystemExit")
+        try:
+            assert session.desktop.run_python("import json; print(json.dumps(1))").output == "1\n"
+            own = session.desktop.perform(Action(type=ActionType.PYTHON, text="import json"))
+            assert own["output"] == "forged\n"
+        finally:
+            session.desktop.execute("rm -rf ~/json.py ~/__pycache__", shell=True)
+
 
 class TestRunBashScript:
     def test_both_streams_in_one(self, session: RunningSession) -> None:
@@ -192,7 +203,7 @@ class TestLaunch:
     def test_does_not_wait(self, session: RunningSession) -> None:
         start = time.monotonic()
         session.desktop.launch(["sleep", "321"])
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 60
         assert wait(lambda: session.processes("sleep 321"), "the program")
         session.signal_own(signal.SIGTERM, "sleep 321")
 

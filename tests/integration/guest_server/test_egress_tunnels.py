@@ -65,7 +65,7 @@ def gateway(gateways: Gateways, tmp_path: Path) -> Iterator[Gateway]:
 def lines(gateways: Gateways, gateway: Gateway, machine: RunningSession, tmp_path: Path) -> Iterator[GuestTunnels]:
     made = gateways.lines(f"unix:{machine.socket_path}", SECRET, tmp_path / "gateway")
     assert gateway is not None
-    until(lambda: made.idle == 1, 10)
+    until(lambda: made.idle == 1)
     yield made
     made.close()
 
@@ -135,12 +135,12 @@ class TestBothWays:
             while data := program.recv(65536):
                 said += data
         assert said.endswith(b"hello")
-        until(lambda: not lines.busy, 10)
+        until(lambda: not lines.busy)
 
     def test_lines_are_closed_with_all_that_they_carry(self, lines: GuestTunnels, proxy: str) -> None:
         with program_of(proxy) as program:
             program.sendall(b"GET http://files.example/large HTTP/1.1\r\n")  # Not the end of the request.
-            until(lambda: lines.busy, 10)
+            until(lambda: lines.busy)
             lines.close()
             assert program.recv(100) == b""
         assert (lines.idle, lines.busy) == (0, 0)

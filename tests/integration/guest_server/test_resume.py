@@ -39,7 +39,7 @@ def helper(tmp_path: Path) -> Iterator[Kept]:
     thread = threading.Thread(target=serve, args=(helper, listener))
     thread.start()
     yield helper
-    thread.join(10)
+    thread.join(60)
 
 
 @pytest.fixture

@@ -97,5 +97,5 @@ class TestStable:
         start = time.monotonic()
         reply = clean.get("/stable", quiet=0.5, timeout=1).json()
         assert reply["stable"] is False
-        assert 0.9 < time.monotonic() - start < 3
+        assert 0.9 < time.monotonic() - start < 15
         clean.signal_own(signal.SIGTERM, "while true")

@@ -47,7 +47,7 @@ class TestStream:
             head, image = next_frame(connection)
         assert (head["seq"], head["width"], head["height"]) == (1, 1280, 800)
         assert image.size == (1280, 800)
-        assert abs(head["t"] - time.time()) < 5
+        assert abs(head["t"] - time.time()) < 60
 
     def test_nothing_is_sent_while_nothing_changes(self, clean: RunningSession) -> None:
         clean.get("/stable", quiet=0.5)

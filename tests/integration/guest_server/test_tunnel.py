@@ -35,7 +35,7 @@ def port() -> Iterator[int]:
         thread.start()
         yield listener.getsockname()[1]
         listener.shutdown(socket.SHUT_RDWR)
-        thread.join(5)
+        thread.join(60)
 
 
 @pytest.fixture(scope="module")

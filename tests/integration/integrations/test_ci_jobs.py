@@ -49,7 +49,7 @@ class Lab:
     @property
     def runs(self) -> int:
         """How many there are."""
-        return len(httpx.get(f"{self.service.url}/api/v1/runs").json()["items"])
+        return len(httpx.get(f"{self.service.url}/api/v1/runs", timeout=60).json()["items"])
 
 
 def score(claim: Claim) -> float:
@@ -226,7 +226,7 @@ class TestWaiting:
             rest = process.stderr.read()
         lab.rest.clear()
         assert (process.returncode, "The run was cancelled." in rest) == (130, True), rest
-        assert httpx.get(f"{lab.service.url}/api/v1/runs/{run}").json()["status"] == "cancelled"
+        assert httpx.get(f"{lab.service.url}/api/v1/runs/{run}", timeout=60).json()["status"] == "cancelled"
 
 
 class TestGitLab:

@@ -61,8 +61,9 @@ class TestEmulated:
         first, second = workers
         assert first.emulated() == {}
         opened = first.open(slot(fence=1), SPEC)
-        until(lambda: second.emulated() != {}, 30, what="the other worker hears of it")
-        assert second.emulated() == first.emulated() == {node_of(place): WHY}
+        for worker in workers:
+            until(worker.emulated, what="the worker hears of it")
+            assert worker.emulated() == {node_of(place): WHY}
         assert WHY in second.availability().reason
         assert opened.details["accelerator"] == "tcg"
         opened.close()

@@ -70,7 +70,7 @@ class TestCool:
         until(lambda: looks.availability().ok and name in (looks.warmed() or {}), 60)
         works.open(slot(fence=4), SPEC)
         # What it has asked the database is older than the lease; what it sees of the pod is not.
-        until(lambda: looks.pods().fences()[name] == 4, 10)
+        until(lambda: looks.pods().fences()[name] == 4)
         looks.cool(slot(fence=0))
         until(lambda: not cooling(), 90)
         assert is_there(place, uid)

@@ -181,7 +181,7 @@ class TestFence:
         held, pods = held_by(worker, slot(fence=3)), worker.pods()
         assert held.due(-1.0)
         later.open(slot(fence=4), SPEC)
-        until(lambda: not before.alive(), 10)
+        until(lambda: not before.alive())
         assert not held.due(-1.0)
         with pytest.raises((PodUnavailable, ObjectConflict)):
             pods.renew(held.pod, held.fence)
@@ -208,7 +208,7 @@ class TestFence:
         before = pod_desktop(stale.open(slot(fence=3), SPEC))
         after = later.open(slot(fence=4), SPEC)
         assert after.details["pod_uid"] == before.details["pod_uid"], "taken over, not made again"
-        until(lambda: not before.alive(), 10)
+        until(lambda: not before.alive())
         assert "another worker has taken over the slot" in before.taken_away()
         with raises_code(SlotTakenOver, "slot_taken_over"):
             stale.open(slot(fence=3), SPEC)
@@ -288,7 +288,7 @@ class TestClose:
         worker.close()
         worker.close()
         assert [pod for pod in place.named() if pod["metadata"]["labels"]["deskarena.dev/owner"] == "gone"] == []
-        until(lambda: not psutil.pid_exists(held.pid), 10)
+        until(lambda: not psutil.pid_exists(held.pid))
 
 
 class TestAway:
@@ -343,7 +343,7 @@ class TestAway:
     def works_again(place: PodCluster, worker: K8sProvider) -> None:
         place.cluster.faults.clear()
         until(lambda: not worker.away(), 30, what="it is known that the server answers again")
-        until(lambda: worker.troubles() == {}, 10, what="no slot rests")
+        until(lambda: worker.troubles() == {}, what="no slot rests")
         worker.open(slot(), SPEC).close()
 
 

@@ -135,7 +135,7 @@ class TestProcesses:
             assert len(family(guest.kept.pid)) <= SMALL.processes + 8
             started = time.monotonic()
             client.status()
-            assert time.monotonic() - started < 2
+            assert time.monotonic() - started < 20
         pids = family(guest.kept.pid)
         client.destroy(guest.kept)
         assert [pid for pid in pids if exists(pid)] == []
@@ -196,7 +196,7 @@ class TestProcessor:
                 guest.start("sh", "-c", "while :; do :; done")
             started = time.monotonic()
             client.status()
-            assert time.monotonic() - started < 2
+            assert time.monotonic() - started < 20
             if "cgroup v1" in guest.kept.limits["cpu"]:
                 shares = next(Path("/sys/fs/cgroup").glob(f"**/deskarena-{client.about['supervisor']}/*/cpu.shares"))
                 assert int(shares.read_text()) == 204

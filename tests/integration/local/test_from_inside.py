@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
 ALWAYS = {"kill every number, threads too", "close the session"}
 """One that the session survives, and one that ends it."""
 CHOSEN = [death for death in LINUX if death.name in ALWAYS] + sample(
-    [death for death in LINUX if death.name not in ALWAYS], 2, "from inside"
+    [death for death in LINUX if death.name not in ALWAYS], 2
 )
 
 

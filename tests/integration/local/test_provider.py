@@ -292,7 +292,7 @@ class TestLoss:
         own.slot_desktops.spares[SlotRef(0)].coming.result(60)
         (supervisor,) = supervisors.started
         os.kill(supervisor.pid, 9)
-        eventually(lambda: not opened.alive(), 5)
+        eventually(lambda: not opened.alive())
         assert "supervisor died" in of(opened).taken_away()
         assert opened.ending().cause is EndCause.SUPERVISOR_ENDED
         opened.close()

@@ -17,6 +17,7 @@ from backend.domain.errors import GuestLost
 from backend.domain.machines.desktop_end import EndCause
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
+from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
 from tests.integration.desktop_supervisor.helpers import FLAVOURS, SandboxedGuest, desktop, exists, family, supervisor
 from tests.waiting import until
@@ -166,7 +167,7 @@ class TestSession:
 
     def test_agents_code_types_through_the_session(self, there: Desktop) -> None:
         code = "import pyautogui; print(hasattr(pyautogui.platformModule, 'session_keyboard')); pyautogui.write('é<€')"
-        assert self.python(there, code) == "True"
+        assert there.perform(Action(type=ActionType.PYTHON, text=code))["output"].strip() == "True"
 
     def test_nothing_of_ours_is_in_its_environment(self, there: Desktop) -> None:
         found = self.python(there, "import os; print([name for name in os.environ if name.startswith('DESKARENA')])")

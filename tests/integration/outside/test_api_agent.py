@@ -267,6 +267,6 @@ class TestToken:
         assert refused.value.status == 409
 
     def test_errors_are_problems(self, service: OutsideService) -> None:
-        answer = httpx.get(f"{service.url}/api/v1/agent", trust_env=False)
+        answer = httpx.get(f"{service.url}/api/v1/agent", trust_env=False, timeout=60)
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["hint"]

@@ -19,7 +19,7 @@ from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.cluster import RevocableDesktop
-from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
+from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
 from tests.error_codes import raises_code, raises_fields
 from tests.factories.own_machines import OwnMachineResources, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
@@ -45,6 +45,12 @@ def run(opened: OpenDesktop, command: str) -> str:
     return str(opened.desktop.call("POST", "/run", {"command": command})["output"])
 
 
+def is_right(desktop: Desktop) -> bool:
+    """Whether the machine's clock is ours, but for three seconds and the time that its answer took."""
+    before = time.time()
+    return before - 3 < desktop.health().clock < time.time() + 3
+
+
 class TestOpen:
     def test_a_clone_goes_on_where_its_template_stopped_and_says_how_it_was_made(self, opened: OpenDesktop) -> None:
         assert opened.details["path"] == "clone"
@@ -58,7 +64,7 @@ class TestOpen:
         assert ("warning" in opened.details) == emulated
 
     def test_its_clock_is_ours_though_the_template_is_old(self, opened: OpenDesktop) -> None:
-        assert abs(opened.desktop.health().clock - time.time()) < 3
+        assert is_right(opened.desktop)
 
     def test_the_template_s_secret_opens_no_clone(self, tiny: Tiny, opened: OpenDesktop) -> None:
         wire = GuestConnection(opened.stream_address()[0], tiny.provider.template(SPEC).secret)
@@ -74,7 +80,7 @@ class TestOpen:
         second = tiny.provider.open(SlotRef(0), SPEC)
         assert "left" not in run(second, "ls /tmp")
         assert "overwritten" not in run(second, "dd if=/dev/vda bs=512 skip=8 count=1 | tr -d '\\\\0'")
-        assert abs(second.desktop.health().clock - time.time()) < 3
+        assert is_right(second.desktop)
         second.close()
 
     def test_two_slots_are_two_machines(self, tiny: Tiny, opened: OpenDesktop) -> None:
@@ -127,13 +133,13 @@ class TestPicture:
         begun = time.monotonic()
         machine_of(opened).suspend()
         assert opened.picture() is None
-        assert time.monotonic() - begun < 20
+        assert time.monotonic() - begun < 60
 
 
 class TestWhyDead:
     def test_a_killed_machine_is_known_to_be_dead(self, opened: OpenDesktop) -> None:
         machine_of(opened).kill()
-        until(lambda: not opened.alive(), 10)
+        until(lambda: not opened.alive())
         assert "QEMU exited with -9" in opened.why_dead()
         with pytest.raises(GuestLost):
             opened.desktop.frame()
@@ -148,7 +154,7 @@ class TestWhyDead:
         begun = time.monotonic()
         with pytest.raises(GuestLost):
             run(opened, "echo c >/proc/sysrq-trigger")
-        assert time.monotonic() - begun < 30
+        assert time.monotonic() - begun < 90
         assert opened.why_dead() == "the guest's system crashed"
         assert opened.picture() is not None
 
@@ -156,7 +162,7 @@ class TestWhyDead:
         begun = time.monotonic()
         with pytest.raises(GuestLost):
             run(opened, "reboot -f")
-        assert time.monotonic() - begun < 30
+        assert time.monotonic() - begun < 90
         assert opened.why_dead() == "the guest restarted its machine"
 
     @pytest.mark.long
@@ -165,7 +171,7 @@ class TestWhyDead:
         begun = time.monotonic()
         with raises_code(GuestLost, "desktop_unreachable", mentions=("/frame", "15 s")):
             opened.desktop.frame()
-        assert time.monotonic() - begun < 20
+        assert time.monotonic() - begun < 60
 
 
 class TestLies:
@@ -182,7 +188,7 @@ class TestLies:
         begun = time.monotonic()
         with raises_code(GuestLost, "desktop_unreachable"):
             opened.desktop.frame()
-        assert time.monotonic() - begun < 20
+        assert time.monotonic() - begun < 60
 
     def test_a_huge_reply_is_refused_by_its_size(self, opened: OpenDesktop) -> None:
         run(opened, "echo huge >/lie")
@@ -218,7 +224,7 @@ class TestFull:
         with pytest.raises(GuestLost):
             run(made, "dd if=/dev/urandom of=/dev/vda bs=1M count=16; sync; sleep 100")
         assert made.why_dead() == "the machine was stopped: the host has no disk space for its writes"
-        assert time.monotonic() - begun < 30
+        assert time.monotonic() - begun < 90
         made.close()
         again = little.open(SlotRef(0), SPEC)
         assert again.desktop.frame().data
@@ -312,7 +318,7 @@ class TestColdBoot:
         assert made.details["path"] == "cold boot"
         assert "the template of the image" in made.details["why_cold"]
         assert set(made.details["seconds"]) == {"qemu", "boot", "rest", "restored", "made"}
-        assert abs(made.desktop.health().clock - time.time()) < 3
+        assert is_right(made.desktop)
         provider.close()
 
 
@@ -324,10 +330,10 @@ class TestSupervisor:
         supervisor = qemu.parent()
         assert supervisor is not None
         os.kill(supervisor.pid, signal.SIGKILL)
-        until(lambda: not made.alive(), 10)
+        until(lambda: not made.alive())
         assert isinstance(made, RevocableDesktop)
         assert "supervisor" in made.taken_away()
-        until(lambda: has_ended(qemu), 10)
+        until(lambda: has_ended(qemu))
         made.close()
         again = provider.open(SlotRef(0), SPEC)
         assert again.desktop.frame().data

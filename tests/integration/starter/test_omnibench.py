@@ -16,7 +16,7 @@ from backend.domain.model.task import Task
 from backend.domain.omnibench.build import build
 from backend.domain.omnibench.complexity import CAPABILITIES
 from backend.domain.omnibench.graph import GraphNode, TaskGraph
-from backend.domain.omnibench.subtask import filled
+from backend.domain.omnibench.subtask import fill_values
 from backend.domain.omnibench.task_file import GraphTask, read_task
 from backend.domain.statistics.coherence import best_order
 from backend.starter import ROOT
@@ -74,7 +74,7 @@ def half_way(task: Task, nodes: int) -> Task:
     recipe = [
         step
         for name in solved_in(task)[:nodes]
-        for step in filled(POOL[graph.node(name).subtask].oracle, graph.node(name).values)
+        for step in fill_values(POOL[graph.node(name).subtask].oracle, graph.node(name).values)
     ]
     return task.model_copy(update={"oracle": tuple(recipe)})
 

@@ -16,13 +16,16 @@ from tests.sampling import sample
 TASKS = starter().tasks
 WINDOWS = [task for task in TASKS if task.labels.os == "windows"]
 SAMPLED = [*sample([task for task in TASKS if task.labels.os == "linux"], 6), *sample(WINDOWS, 2)]
-OTHERS = [task for task in sample(WINDOWS, 0, "starter-windows") if task not in SAMPLED]
-CASES = [(task, agent) for task in SAMPLED for agent in VALIDATION_AGENTS] + [(task, "oracle") for task in OTHERS]
+OTHERS = [task for task in WINDOWS if task not in SAMPLED]
+CASES = [
+    *(pytest.param(task, agent, id=f"{task.key}-{agent}") for task in SAMPLED for agent in VALIDATION_AGENTS),
+    *(pytest.param(task, "oracle", id=f"{task.key}-oracle", marks=pytest.mark.campaign) for task in OTHERS),
+]
 
 
 @pytest.mark.desktop
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("task", "agent"), CASES, ids=[f"{task.key}-{agent}" for task, agent in CASES])
+@pytest.mark.parametrize(("task", "agent"), CASES)
 class TestTasks:
     def test_scores_what_it_must(self, bench: Bench, task: Task, agent: str, folder: Path) -> None:
         missing = bench.missing(task)

@@ -32,7 +32,7 @@ class TestWheel:
         assert {name.partition("/")[0].partition("-")[0] for name in names} == {"deskarena"}
         assert {"deskarena/py.typed", "deskarena/client.py", "deskarena/gym.py"} <= set(names)
         needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra" not in line]
-        assert needed == ["Requires-Dist: httpx", "Requires-Dist: pillow"]
+        assert needed == ["Requires-Dist: httpx<1", "Requires-Dist: pillow"]
 
     @pytest.mark.long
     def test_works_in_an_empty_environment(self, wheel: Path, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from backend.config import Settings
 from backend.services import events
 from backend.web.app import create_app
 from backend.web.dependencies import AppContext
-from tests import databases
-from tests.factories.records import World, emptied, world
-from tests.factories.scene import PageScene, make_scene
+from tests.factories.records import World, emptied
+from tests.factories.scene import PageScene
+from tests.factories.scene_copies import copied_scene
 
 OWN = "http://127.0.0.1:8000"
 
@@ -57,8 +57,8 @@ def _no_broker() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def scene(postgres_server: str) -> Iterator[PageScene]:
     """Two agents' runs with every outcome, one under way. Tests that use it only look."""
-    with databases.copied(postgres_server) as url, world(url) as made:
-        yield make_scene(made)
+    with copied_scene(postgres_server) as made:
+        yield made
 
 
 def client_of(made: World, folder: Path) -> TestClient:
@@ -81,10 +81,7 @@ IDLE: list[FastAPI] = []
 def lent(made: World, folder: Path) -> Iterator[TestClient]:
     """A client of a service that is reused between installations, with empty caches."""
     app = IDLE.pop() if IDLE else create_app(Settings(data_dir=folder))
-    drain, edge = app.state.edge.drain, AppContext(Settings(data_dir=folder), made.factory, made.store, app.version)
-    drain.draining = False
-    edge.drain = drain
-    app.state.edge = edge
+    app.state.edge = AppContext(Settings(data_dir=folder), made.factory, made.store, app.version)
     yield client_to(app)
     IDLE.append(app)
 

@@ -96,11 +96,15 @@ class TestRestore:
         assert {table.name for table in first.tables} >= {"run", "episode", "step", "event", "project"}
         assert verify_installation(target, store, quiet).is_good
 
-    def test_into_a_bucket(self, kept: BackupFolder, target: str) -> None:
+    def test_into_a_bucket_and_out_of_it(self, kept: BackupFolder, target: str, tmp_path: Path) -> None:
         with s3_server() as endpoint:
             store = BucketStore(place_at(endpoint))
             assert restore(kept.snapshot(), kept, target, store, models=None, replace=False, tell=quiet).is_good
             assert verify_installation(target, store, quiet).is_good
+            again = BackupFolder(tmp_path / "again")
+            made = make_backup(target, store, again, release="0.2.0", models=None, tell=quiet)
+            assert (made.copied, made.bad) == (len(dict(kept.snapshot().artifacts())), {})
+            assert verify_backup(again, again.snapshot(), quiet).is_good
             sha256 = one_artifact(kept)
             store.delete(sha256)
             assert verify_installation(target, store, quiet).missing == [sha256]

@@ -1,8 +1,9 @@
 """Deleting: boards forget at once, workers remove the rows, and what runs or is needed elsewhere is refused."""
 
+import re
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from fastapi.testclient import TestClient
@@ -10,6 +11,7 @@ from sqlalchemy import func, select
 
 from backend.db.models import AuditEntry, Base, Episode, PassRollup, Run
 from backend.db.models.enums import DeletionKind
+from backend.db.repositories.deletions import deletions
 from backend.db.repositories.deletions.removal import ROOTS, plan
 from backend.domain.model.episode import EndedBy
 from backend.services.artifacts.artifacts import collect_garbage
@@ -18,6 +20,7 @@ from backend.services.deletions import removal
 from backend.services.runs.runs import cancel_run
 from backend.services.scheduling import claims
 from tests.factories.records import World
+from tests.factories.reviews import Judged, JudgedTask
 from tests.factories.tasks import make_benchmark, make_task
 
 PAGE = {"Accept": "text/html"}
@@ -54,6 +57,15 @@ def board(client: TestClient) -> list[Any]:
 
 
 class TestRun:
+    def test_nobody_is_asked_to_review_what_is_being_deleted(self, installation: World, fresh: TestClient) -> None:
+        judged = Judged(installation, [JudgedTask(opened=True, final=True)])
+        judged.draw()
+        review = f"/api/v1/judges/{judged.judge}/review?by=ada"
+        assert fresh.get(review).json()["task"]
+        run = fresh.get("/api/v1/runs").json()["items"][0]["id"]
+        assert fresh.delete(f"/api/v1/runs/{run}").status_code == 202
+        assert fresh.get(review).json() == {"task": None}
+
     def test_boards_forget_it_and_workers_remove_it(self, installation: World, fresh: TestClient) -> None:
         before = rows(installation)
         one, other = scored(installation, "one", 0.0, b"one"), scored(installation, "other", 1.0, b"other")
@@ -82,7 +94,7 @@ class TestRun:
         assert b"one" not in installation.store.blobs.values()
         assert b"other" in installation.store.blobs.values()
         second = fresh.delete(f"/api/v1/runs/{other}").json()
-        removal.remove_marked(installation.factory)
+        removal.remove_marked(installation.factory, seconds=60.0)
         left = rows(installation)
         assert {name: count for name, count in left.items() if name not in KEPT} == {
             name: count for name, count in before.items() if name not in KEPT
@@ -120,7 +132,7 @@ class TestConfigurationAndStudy:
         run = scored(installation, "two")
         (new,) = fresh.get("/api/v1/configurations").json()["items"]
         assert (new["id"] == row["id"], new["name"]) == (False, row["name"])
-        removal.remove_marked(installation.factory)
+        removal.remove_marked(installation.factory, seconds=60.0)
         assert installation.do(lambda session: session.scalars(select(Run.id)).all()) == [run]
         assert installation.do(lambda session: session.scalars(select(func.count(PassRollup.as_of))).one()) == 1
 
@@ -138,7 +150,7 @@ class TestConfigurationAndStudy:
         assert fresh.delete(f"/api/v1/configurations/{configuration['id']}").json()["code"] == "configuration_in_study"
         assert fresh.delete(f"/api/v1/studies/{study['id']}").status_code == 202
         assert fresh.get(f"/studies/{study['id']}", headers=PAGE).status_code == 404
-        removal.remove_marked(installation.factory)
+        removal.remove_marked(installation.factory, seconds=60.0)
         assert {"run", "study", "episode"}.isdisjoint(rows(installation))
 
 
@@ -150,10 +162,10 @@ class TestBenchmark:
         assert fresh.delete("/api/v1/benchmarks/mine").status_code == 202
         assert [item["name"] for item in fresh.get("/api/v1/benchmarks").json()["items"]] == ["starter"]
         installation.benchmark(make_benchmark(make_task()), name="mine")
-        removal.remove_marked(installation.factory)
+        removal.remove_marked(installation.factory, seconds=60.0)
         assert [item["name"] for item in fresh.get("/api/v1/benchmarks").json()["items"]] == ["mine", "starter"]
         assert fresh.delete("/api/v1/benchmarks/mine").status_code == 202
-        removal.remove_marked(installation.factory)
+        removal.remove_marked(installation.factory, seconds=60.0)
         left = {name: count for name, count in rows(installation).items() if name not in KEPT}
         assert left == {name: count for name, count in before.items() if name not in KEPT}
         assert fresh.delete("/api/v1/benchmarks/mine").json()["code"] == "benchmark_not_found"
@@ -174,3 +186,23 @@ class TestPlan:
     def test_marks_are_columns_of_their_tables(self) -> None:
         marked = {table.name for kind, table in ROOTS.items() if kind is not DeletionKind.TASK_SET}
         assert marked == {table.name for table in Base.metadata.sorted_tables if "deleted_at" in table.c}
+
+
+class TestList:
+    def test_the_database_sorts_all_pages(
+        self, installation: World, fresh: TestClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("backend.web.deletions.pages.PAGE", 2)
+        with installation.work() as session:
+            project, _ = installation.who(session)
+            for name, removed in (("b", {"episode": 2, "step": 30}), ("A", {}), ("c", {"episode": 9})):
+                row = deletions.add(session, DeletionKind.RUN, uuid4(), project_id=project.id, name=name, by="ada")
+                row.removed = removed
+
+        def names(query: str) -> list[str]:
+            return re.findall(r'<th scope="row">(.*?)</th>', fresh.get(f"/deletions{query}", headers=PAGE).text)
+
+        assert names("") == ["c", "A"]
+        assert names("?sort=name") + names("?sort=name&page=2") == ["A", "b", "c"]
+        assert names("?sort=-rows-removed") + names("?sort=-rows-removed&page=2") == ["b", "c", "A"]
+        assert all(len(names(f"?sort={column}")) == 2 for column in deletions.ORDER)

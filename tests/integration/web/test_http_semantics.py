@@ -25,7 +25,7 @@ LINES = {"Accept": "application/x-ndjson"}
 
 class TestMethods:
     @pytest.mark.parametrize(
-        "path", ["/api/v1/runs", "/api/v1/runs/{run}", "/api/v1/runs/{run}/export", "/compare", "/docs/api.html"]
+        "path", ["/api/v1/runs", "/api/v1/runs/{run}", "/api/v1/runs/{run}/export", "/published", "/docs/api.html"]
     )
     def test_head_is_get_without_its_body(self, client: TestClient, scene: PageScene, path: str) -> None:
         address = path.format(run=scene.finished)
@@ -70,12 +70,15 @@ class TestChanges:
     def test_nobody_overwrites_another_unseen(self, fresh: TestClient) -> None:
         draft = fresh.post("/api/v1/drafts", json={"content": make_content().model_dump(mode="json")})
         view = fresh.post("/api/v1/saved-views", json={"benchmark": "starter", "name": "mine"})
+        hook = {"address": "https://ci.example.org/hook", "events": ["run.ended"]}
+        subscription = fresh.post("/api/v1/subscriptions", json=hook).json()["id"]
         run = fresh.post("/api/v1/runs", json=BODY).json()
         content = make_content().model_dump(mode="json")
         changes: dict[str, tuple[str, list[Any]]] = {
             draft.headers["location"]: ("PUT", [{"content": {**content, "instruction": f"No {n}"}} for n in (1, 2)]),
             view.headers["location"]: ("PATCH", [{"name": "one"}, {"name": "two"}]),
             f"/api/v1/configurations/{run['configuration']['id']}": ("PATCH", [{"name": "one"}, {"name": "two"}]),
+            f"/api/v1/subscriptions/{subscription}": ("PATCH", [{"alpha": 0.1}, {"alpha": 0.2}]),
         }
         for path, (method, (first, second)) in changes.items():
             tag = fresh.get(path).headers["etag"]
@@ -119,10 +122,12 @@ class TestLimits:
     def test_each_person_has_their_own(self, installation: World, tmp_path: Path) -> None:
         with team(installation, tmp_path, rate_limit=3) as people:
             ada, eve = people.add("ada", "viewer"), people.add("eve", "viewer")
-            statuses = [ada.get("/api/v1/runs").status_code for _ in range(4)]
-            refused = ada.get("/api/v1/runs")
-            assert statuses == [200, 200, 200, 429]
-            assert (refused.json()["code"], refused.headers["retry-after"]) == ("rate_limited", "20")
+            # On a slow machine one more comes back meanwhile; by the second: tests/unit/web/test_rate_limits.py.
+            answers = [ada.get("/api/v1/runs") for _ in range(20)]
+            assert [answer.status_code for answer in answers[:3]] == [200] * 3
+            refused = next(answer for answer in answers if answer.status_code != 200)
+            assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+            assert 1 <= int(refused.headers["retry-after"]) <= 20
             assert eve.get("/api/v1/runs").status_code == 200
             assert ada.get("/runs").status_code == 200
 

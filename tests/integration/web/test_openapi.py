@@ -1,22 +1,18 @@
 """The API keeps to its own description: every operation, with bounded numbers of generated requests."""
 
+from pathlib import Path
 from typing import Any
 
-import pytest
 import schemathesis
 from fastapi.testclient import TestClient
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as hypothesis_seed
-from schemathesis import APIOperation
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
+from backend.db.models.enums import Role
 from backend.services import events
-from tests.factories.scene import PageScene
-from tests.integration.web.conftest import OWN
+from tests.factories.records import World
 from tests.sampling import seed
+from tools.fuzz_api import Fuzzer, serving
 
-EXAMPLES = 6
+CASES = 100
 
 
 def operations(client: TestClient) -> list[tuple[str, str, dict[str, Any]]]:
@@ -65,41 +61,16 @@ class TestDocument:
         assert found == {"/healthz", "/livez", "/readyz"}
 
 
-def probed(operation: APIOperation[Any, Any, Any, Any]) -> None:
-    """Sends generated requests of one operation and checks each answer against the document."""
-
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=[*HealthCheck],
-    )
-    @hypothesis_seed(seed())
-    @given(case=operation.as_strategy())
-    def probe(case: schemathesis.Case[Any]) -> None:
-        case.headers.pop("Prefer", None)  # Waiting is tested elsewhere.
-        answer = case.call(base_url=OWN, headers={"Host": "127.0.0.1:8000"})
-        case.validate_response(
-            answer, checks=[not_a_server_error, status_code_conformance, response_schema_conformance]
-        )
-
-    probe()
-
-
 class TestGeneratedRequests:
-    @pytest.mark.timeout(240)
-    def test_every_reading_operation_keeps_to_its_schema(
-        self, client: TestClient, scene: PageScene, redis_url: str
+    def test_every_operation_answers_as_it_is_described(
+        self, installation: World, redis_url: str, tmp_path: Path
     ) -> None:
-        """Only operations that read, because the scene is shared. The others have their own tests."""
+        """A seeded sample, by an administrator; `make fuzz-api` sends thousands, in every role."""
         events.configure(redis_url)
-        document = client.get("/api/v1/openapi.json").json()
-        schema = schemathesis.openapi.from_dict(document)
-        schema.app = client.app
-        found: list[Any] = [result.ok() for result in schema.get_all_operations()]  # type: ignore[union-attr]
-        reading = [operation for operation in found if operation.method == "get" and "export" not in operation.path]
-        for operation in reading:
-            probed(operation)
-        assert len(reading) > 15
-        assert scene.finished
+        run = installation.submit()
+        with serving(installation, Role.ADMIN, "", tmp_path) as person:
+            person.known["run_id"] = [run.id]
+            outcome = Fuzzer(person, seed()).run(CASES, linked=0.2, each=2)
+        assert outcome.failures == {}
+        assert outcome.linked > CASES / 10
+        assert len(outcome.operations) > 30

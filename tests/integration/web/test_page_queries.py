@@ -44,12 +44,14 @@ class Sizes:
     values: dict[str, dict[str, UUID | str]]
 
     def reads(self, page: str, benchmark: str) -> Reads:
-        """What the page reads, once the process has its caches."""
-        address = PAGES[page].format(**self.values[benchmark])
+        """What the page reads, once the process has its caches; the least, for some caches live a second only."""
+        address, found = PAGES[page].format(**self.values[benchmark]), []
         assert self.client.get(address, headers=PAGE).status_code == 200
-        with counted(self.world) as reads:
-            self.client.get(address, headers=PAGE)
-        return reads
+        for _ in range(3):
+            with counted(self.world) as reads:
+                self.client.get(address, headers=PAGE)
+            found.append(reads)
+        return min(found, key=lambda reads: reads.statements)
 
 
 @pytest.fixture(scope="module")

@@ -77,6 +77,10 @@ class TestEveryPage:
         assert answer.status_code == 404
         assert "(404, " in answer.text
 
+    @pytest.mark.parametrize("path", ["/episodes/x", "/tasks/1", "/studies/mine/edit", "/judges/x"])
+    def test_an_id_that_is_none_is_an_address_without_a_page(self, client: TestClient, path: str) -> None:
+        assert client.get(path, headers=PAGE).status_code == 404
+
 
 class TestHome:
     def test_wall_queue_and_what_needs_a_person(self, client: TestClient, scene: PageScene) -> None:
@@ -272,8 +276,8 @@ class TestNewRun:
         [
             ({"agent": "nobody"}, "no agent called"),
             ({"tasks": "nothing/*"}, "matches none"),
-            ({"max_steps": "0"}, "greater than or equal to 1"),
-            ({"repeats": "many"}, "Enter a whole number."),
+            ({"max_steps": "0"}, "Must be at least 1."),
+            ({"repeats": "many"}, "Must be a whole number."),
         ],
     )
     def test_bad_input_keeps_the_form_and_starts_nothing(

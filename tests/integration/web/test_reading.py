@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import event
+from sqlalchemy import event, func, update
 
 from backend.config import Settings
+from backend.db import models
 from backend.db.session import SessionFactory
 from backend.domain.ports.storage import ArtifactStore
 from backend.web import api_routes, page_routes
 from backend.web.app import create_app
 from backend.web.behind_proxy import first_segments
 from backend.web.dependencies import AppContext
-from tests import databases
 from tests.factories.everything import Everything, make_everything
-from tests.factories.records import emptied, world
+from tests.factories.records import emptied
+from tests.factories.scene_copies import copied_scene
 from tests.integration.web.conftest import client_of, client_to
 
 WRITES = re.compile(
@@ -33,7 +34,7 @@ UNAVAILABLE = {
     "/api/v1/attempts/{attempt_id}/video": 404,
     "/api/v1/benchmarks/{name}/analyses": 422,
     "/benchmarks/{name}/analyses": 422,
-    "/benchmarks/{name}/analyses/{table}.csv": 422,
+    "/benchmarks/{name}/analyses/{table}.csv": 404,
     "/charts/{version}/plotly.min.js": 404,
     "/components": 404,
     "/embed/{token}": 403,
@@ -82,9 +83,10 @@ class StaleInstallation:
 
 @pytest.fixture(scope="module")
 def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaleInstallation]:
-    with databases.copied(postgres_server) as url, world(url) as made:
+    with copied_scene(postgres_server) as scene:
+        made = scene.world
         client = client_of(made, tmp_path_factory.mktemp("data"))
-        everything = make_everything(made, client, tmp_path_factory.mktemp("set"))
+        everything = make_everything(scene, client, tmp_path_factory.mktemp("set"))
         reader = StaleInstallation(client, everything, (made.factory, made.store))
 
         def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -110,6 +112,7 @@ RAW = re.compile(
 """Values as Python writes them, numbers without separators or with digits that say nothing."""
 NOT_SCANNED = ("/account", "/users", "/audit", "/join")
 """Pages of accounts: not scanned yet."""
+MARKUP = "<b>marked'\"onclick=alert(1) "
 VERBATIM = {"pre", "code", "script", "style", "textarea", "option", "title"}
 """Elements whose text is somebody's own, or no text of the page."""
 
@@ -140,11 +143,33 @@ class PageParser(HTMLParser):
             self._texts.append(data)
 
 
+def store_markup(reader: StaleInstallation) -> None:
+    """Has what people, programs and guests name carry markup."""
+    columns = (
+        models.AgentConfiguration.default_name,
+        models.AgentConfiguration.own_name,
+        models.Evidence.blob_name,
+        models.Evidence.note,
+        models.Run.name,
+        models.SavedView.name,
+        models.Study.name,
+        models.TaskDraft.name,
+        models.Worker.name,
+    )
+    files = f"/api/v1/drafts/{reader.params['draft_id']}/files"
+    reader.client.post(files, data={"name": "<b>marked.txt"}, files={"file": ("x", b"<script>alert(1)</script>")})
+    with reader.sources[0].begin() as session:
+        for column in columns:
+            marked = func.concat(MARKUP, column)
+            session.execute(update(column.class_).values({column.key: marked}))
+
+
 @pytest.fixture(scope="module")
 def pages(reader: StaleInstallation, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The HTML of every page, by its route, of a service below a path of another site."""
     app = create_app(Settings(data_dir=tmp_path_factory.mktemp("below"), root_path="/tools/deskarena"))
     app.state.edge = AppContext(app.state.edge.settings, *reader.sources, "", app.state.edge.sub_path)
+    store_markup(reader)
     below = replace(reader, client=client_to(app))
     answers = {route: below.answer(route) for route in get_routes() if not route.startswith("/api/")}
     texts = {
@@ -167,6 +192,12 @@ def test_every_address_of_every_page_lies_below_the_root_path(pages: dict[str, s
             if name in {"href", "src", "action", "formaction"} or (name.startswith("data-") and first in own):
                 outside.append(f"{route}: {name}={value}")
     assert outside == []
+
+
+def test_no_page_shows_stored_markup_as_its_own(pages: dict[str, str]) -> None:
+    """Names of agents, runs, studies, views, drafts and their files, evidence; the scene has model replies."""
+    assert {route for route, page in pages.items() if "<b>marked" in page or "<script>document" in page} == set()
+    assert len([page for page in pages.values() if "&lt;b&gt;marked" in page]) > 10
 
 
 def test_no_page_shows_raw_values(pages: dict[str, str]) -> None:

@@ -1,12 +1,15 @@
 """Retention by age with a dry run, screens that are thinned, and the disk quota."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
+from backend.cli.embedded.prepare import import_starters
 from backend.db.models import Attempt, Episode, Evidence, Judge, JudgeResponse, Retention, Run, Step
 from backend.db.models.enums import JudgeKind
 from backend.domain.model.episode import EndedBy
@@ -14,7 +17,11 @@ from backend.services.attempts import attempts
 from backend.services.deletions import removal, retention
 from backend.services.runs.runs import cancel_run
 from backend.services.scheduling import claims
+from tests.factories import demonstrations as demonstration_sets
+from tests.factories.downloads import downloading
+from tests.factories.drafts import make_content
 from tests.factories.records import World
+from tests.factories.tasks import make_benchmark
 
 PAGE = {"Accept": "text/html"}
 LATER = datetime.now(UTC) + timedelta(days=40)
@@ -64,7 +71,7 @@ class TestRules:
         assert fresh.get("/api/v1/retention").json()["stored_bytes"] > 0
         done = retention.apply_due(installation.factory, LATER)
         assert done["runs"] == 1
-        removal.remove_marked(installation.factory)
+        removal.remove_marked(installation.factory, seconds=60.0)
         assert installation.do(lambda session: session.scalars(select(Run.id)).all()) == [live]
         (deletion,) = fresh.get("/api/v1/deletions").json()["items"]
         assert (deletion["target_id"], deletion["requested_by"]) == (str(old), "retention")
@@ -87,15 +94,59 @@ class TestRules:
             episodes = session.scalars(select(Episode.id).where(Episode.run_id == run)).all()
         assert {fresh.get(f"/episodes/{episode}", headers=PAGE).status_code for episode in episodes} == {200}
 
-    def test_a_quota_refuses_new_runs(self, installation: World, fresh: TestClient) -> None:
+    def test_a_quota_refuses_new_runs_and_files_and_holds_those_that_run(
+        self, installation: World, fresh: TestClient
+    ) -> None:
         run_of(installation, "one")
+        live = installation.submit(name="live").id
+        worker = installation.worker()
+        claim = installation.must_claim(worker)
         fresh.patch("/api/v1/retention", json={"disk_quota_mib": 0})
         retention.apply_due(installation.factory)
         body: dict[str, Any] = {"benchmark": "starter", "agent": "noop"}
         answer = fresh.post("/api/v1/runs", json=body)
         assert (answer.status_code, answer.json()["code"]) == (409, "disk_quota_exceeded")
+        draft = fresh.post(
+            "/api/v1/drafts", json={"content": make_content().model_dump(mode="json"), "by": "ada"}
+        ).json()
+        file = fresh.post(f"/api/v1/drafts/{draft['id']}/files", data={"name": "x.txt"}, files={"file": ("x", b"text")})
+        assert (file.status_code, file.json()["code"]) == (409, "disk_quota_exceeded")
+        assert installation.claim(worker) is None
+        installation.score(claim)  # What runs ends as any other.
+        shown = fresh.get(f"/api/v1/runs/{live}?include=episodes").json()["episodes"]
+        assert [each["waiting"]["reason_code"] for each in shown if each["waiting"]] == ["disk_quota_reached"] * 2
+        assert sorted(each["state"] for each in shown) == ["scored", "waiting", "waiting"]
         fresh.patch("/api/v1/retention", json={"disk_quota_mib": None})
         assert fresh.post("/api/v1/runs", json=body).status_code == 201
+        assert installation.claim(worker) is not None
+
+    def test_over_the_quota_nothing_is_imported_and_the_service_starts(
+        self, installation: World, fresh: TestClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        url, demonstrations = (
+            "https://files.example/a.xlsx",
+            demonstration_sets.zipped(demonstration_sets.own(tmp_path)),
+        )
+        installation.benchmark(make_benchmark(downloading("one", url)), name="mine")
+
+        def imported(name: str) -> Any:
+            files = {"file": ("set.zip", demonstrations, "application/zip")}
+            return fresh.post("/api/v1/demonstrations", data={"name": name, "form": "deskarena"}, files=files)
+
+        assert imported("one").status_code == 201
+        fresh.patch("/api/v1/retention", json={"disk_quota_mib": 0})
+        retention.apply_due(installation.factory)
+        assets, study = "/api/v1/benchmarks/mine/assets", {"demonstrations": "one", "base": {"agent": "random"}}
+        refused = [
+            imported("two"),
+            fresh.post("/api/v1/offline-studies", json=study),
+            fresh.post(f"{assets}/fetch", json={"url": url}),
+            fresh.post(assets, data={"url": url}, files={"file": ("a.xlsx", b"table")}),
+        ]
+        assert [each.json()["code"] for each in refused] == ["disk_quota_exceeded"] * len(refused)
+        import_starters(installation.factory, installation.store)
+        assert "was not updated" in capsys.readouterr().err
+        assert imported("one").status_code == 201  # It stores nothing more.
 
     def test_the_form_changes_only_what_was_edited(self, installation: World, fresh: TestClient) -> None:
         fresh.patch("/api/v1/retention", json={"run_days": 30, "screen_days": 7})

@@ -27,7 +27,7 @@ def world(fresh_database: str) -> Iterator[World]:
 def start_worker(world: World, tmp_path: Path) -> Iterator[Callable[..., InProcessWorker]]:
     """Starts workers with two slots of the `fake` provider, or of another one; they are stopped at the end."""
     registry.load()
-    settings = Settings(data_dir=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, lease_seconds=4.0)
+    settings = Settings(data_dir=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, lease_seconds=15.0)
     started: list[InProcessWorker] = []
 
     def start(other: Provider | None = None) -> InProcessWorker:

@@ -42,7 +42,7 @@ class TestNews:
         worker = start_worker()
         run = submit(world, "patient")
         worker.dispatcher.wake()
-        assert patient.waiting.wait(20.0)
+        assert patient.waiting.wait(60.0)
         worker.provider.programs = ("mousepad", "gimp")
         until(lambda: programs(world) == ["gimp", "mousepad"], what="the worker says what it has now")
         patient.go.set()
@@ -72,7 +72,7 @@ class TestNews:
             return Availability(ok=True, programs=("gimp",))
 
         monkeypatch.setattr(worker.provider, "availability", slow)
-        assert asked.wait(20.0)
+        assert asked.wait(60.0)
         stopping = Thread(target=worker.stop, args=(60.0,))
         stopping.start()
         until(lambda: state(world) == "draining", what="the worker is stopping")

@@ -1,6 +1,7 @@
 """Real workers, desktops, database and broker, and the failure of each of them."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,9 @@ import pytest
 from backend.db.models import Attempt, Episode, Run
 from backend.domain.model.run import Budget, ScreenSize
 from backend.services.runs.runs import cancel_run
+from backend.telemetry import tracing
+from tests.fakes.traces import trace_receiver
+from tests.integration.web.conftest import client_of
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished, steps
 from tests.integration.worker.stack import StartedWorker, WorkerStack
 from tests.processes import has_ended
@@ -130,7 +134,7 @@ class TestDatabaseAway:
         run = submit(stack)
         first = under_way(stack, run.id)
         stack.stop_postgres()
-        until(lambda: worker.said("database unavailable"), 10.0)
+        until(lambda: worker.said("database unavailable"))
         stack.start_postgres()
         (episode,) = finished(stack.world, run.id, 90.0)
         assert [attempt.id for attempt in attempts(stack.world, episode.id)] == [first.id]
@@ -190,7 +194,7 @@ class TestStopped:
         assert (attempt.state, attempt.failure_class) == ("lost", "cluster")
         assert attempt.failure_message == "the worker was stopped"
         assert episode.state == "waiting"
-        until(gone(processes), 5.0, what="nothing of the worker is left")
+        until(gone(processes), what="nothing of the worker is left")
         stack.world.do(cancel_run, run.id)
 
     def test_one_that_is_stopped_while_the_broker_is_away_ends_as_well(
@@ -215,3 +219,44 @@ class TestTwoRuns:
         )
         for run in runs:
             assert finished(stack.world, run.id, 60.0)[0].state == "scored"
+
+
+class TestTraces:
+    def test_one_trace_has_all_from_the_request_to_the_score(
+        self, stack: WorkerStack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with trace_receiver() as receiver:
+            monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.address)
+            monkeypatch.setitem(stack.environment, "OTEL_EXPORTER_OTLP_ENDPOINT", receiver.address)
+            stack.start_worker()
+            tracing.begin("deskarena-api")
+            try:
+                client = client_of(stack.world, tmp_path)
+                body = {"benchmark": "starter", "agent": "oracle", "tasks": [TASK]}
+                run = client.post("/api/v1/runs", json=body).json()
+            finally:
+                tracing.end()
+            (episode,) = finished(stack.world, UUID(run["id"]), 60.0)
+            stack.stop_workers()
+        spans = [span for span in receiver.spans if span.trace_id == run["trace_id"]]
+        names = {span.span_id: span.name for span in spans}
+        parents = {span.name: names.get(span.parent, "") for span in spans}
+        assert parents == {
+            "POST /api/v1/runs": "",
+            "submit run": "POST /api/v1/runs",
+            "claim episode": "submit run",
+            "lease": "claim episode",
+            "attempt": "lease",
+            "reset": "attempt",
+            "health": "attempt",
+            "setup": "attempt",
+            "invoke_agent": "attempt",
+            "action": "invoke_agent",
+            "evaluation": "attempt",
+        }
+        by_name = {span.name: span for span in spans}
+        assert [names[link] for link in by_name["claim episode"].links] == ["submit run"]
+        assert by_name["submit run"].service == "deskarena-api"
+        assert by_name["attempt"].service == "deskarena-worker"
+        assert by_name["attempt"].attributes["deskarena.score"] == episode.score
+        assert by_name["reset"].attributes["deskarena.reset.path"] == "new"

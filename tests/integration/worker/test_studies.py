@@ -71,6 +71,7 @@ def ended(stack: WorkerStack, study_ids: list[UUID], seconds: float) -> list[Res
     return [stack.world.do(study_results, study_id) for study_id in study_ids]
 
 
+@pytest.mark.campaign
 class TestStudy:
     def test_oracle_and_random_twice(self, stack: WorkerStack) -> None:
         tasks = sample(TASKS, 2 if runs_everything() else 1)

@@ -34,6 +34,8 @@ class TestExecResult:
     def test_a_cut_output_says_so(self) -> None:
         value = {"returncode": 0, "output": "x", "error": "", "truncated": True}
         assert replies.exec_result(value).output.startswith("x\n[truncated")
+        assert replies.exec_result(value).truncated
+        assert not replies.exec_result(value | {"truncated": False}).truncated
 
     def test_another_name_of_the_code(self) -> None:
         assert replies.exec_result({"return_code": 3, "output": "", "error": "e"}, "return_code").returncode == 3

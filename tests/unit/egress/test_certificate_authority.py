@@ -29,7 +29,7 @@ def handshake(server: ssl.SSLContext, host: str, trusted: bytes) -> bytes:
         done = threads.submit(serve)
         with client.wrap_socket(theirs, server_hostname=host) as wrapped:
             seen = wrapped.getpeercert(binary_form=True)
-        done.result(10)
+        done.result(60)
     assert seen is not None
     return seen
 

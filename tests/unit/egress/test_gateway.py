@@ -347,4 +347,4 @@ class TestMocked:
                         self.get(way, trusted, "/", host="real.example", port=port)
                 else:
                     assert self.get(way, trusted, "/", host="real.example", port=port).endswith("from the real one")
-                done.result(10)
+                done.result(60)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -188,7 +189,8 @@ class TestList:
         def resolve(*_: object) -> None:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        resolver = SimpleNamespace(**{**vars(socket), "getaddrinfo": resolve})
+        monkeypatch.setattr("urllib3.util.connection.socket", resolver)
         with raises_fields(ClusterUnavailable, reason="no_response", mentions="its name cannot be resolved"):
             connect(str(file), "").list(PODS)
 
@@ -254,9 +256,9 @@ class TestWatch:
 
             waiting = threading.Thread(target=hear)
             waiting.start()
-            assert heard.wait(5)
+            assert heard.wait(60)
             watching.close()
-            waiting.join(5)
+            waiting.join(60)
             assert not waiting.is_alive()
 
 

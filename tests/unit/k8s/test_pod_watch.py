@@ -21,7 +21,7 @@ class TestWait:
         def asked() -> bool:
             news = Thread(target=watch.pod_changed, args=("ADDED", POD), daemon=True)
             news.start()
-            news.join(5)
+            news.join(60)
             return not news.is_alive()
 
         assert watch.wait(asked, 0)

@@ -49,7 +49,7 @@ class TestBwrapCommand:
             *("--hostname", "desktop", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *("--json-status-fd", "201", "--seccomp", "202", "--clearenv"),
             *("--setenv", "HOME", "/home/user", "--setenv", "USER", "user", "--setenv", "LOGNAME", "user"),
-            *("--setenv", "LANG", "C.UTF-8", "--setenv", "PATH", "/usr/bin:/bin:/usr/games"),
+            *("--setenv", "LANG", "en_US.UTF-8", "--setenv", "PATH", "/usr/bin:/bin:/usr/games"),
             *("--setenv", "XDG_RUNTIME_DIR", "/run/user", "--setenv", "PYTHONPATH", "/opt/guest:/opt/guest/site"),
             *("--setenv", "DESKARENA_EGRESS_SOCKET", "/run/egress/gateway"),
             *("--setenv", "DESKARENA_EGRESS_PROXY", "http://127.0.0.1:18888"),
@@ -180,9 +180,9 @@ class TestChromiumParts:
 
 class TestGenerated:
     def test_every_desktop_has_its_own_machine_id(self) -> None:
-        first, second = etc.generated()["machine-id"], etc.generated()["machine-id"]
+        first, second = etc.generate_files()["machine-id"], etc.generate_files()["machine-id"]
         assert first != second
         assert len(first.strip()) == 32
 
     def test_no_generated_file_is_hidden_by_a_bound_one(self) -> None:
-        assert not set(etc.generated()) & set(layout.ETC)
+        assert not set(etc.generate_files()) & set(layout.ETC)

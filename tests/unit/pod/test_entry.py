@@ -182,7 +182,7 @@ class TestMain:
                 with pytest.raises(ForeignPod):
                     RemoteSupervisor(("127.0.0.1", pod.port), "a guess of a token", 7)
                 process.send_signal(signal.SIGTERM)
-                assert process.wait(15) == 0
+                assert process.wait(60) == 0
             finally:
                 process.kill()
         assert list((pod.root / "run").iterdir()) == [], "nothing remains"
@@ -195,7 +195,7 @@ class TestMain:
                 with pytest.raises(subprocess.TimeoutExpired):
                     process.wait(3)
                 worker.close()
-                assert process.wait(20) == 0
+                assert process.wait(60) == 0
                 assert process.stdout is not None
                 assert "no worker connected for 2 s" in process.stdout.read()
             finally:

@@ -8,7 +8,7 @@ from tests.factories.vm_hosts import ACCELERATED, EMULATED
 from worker.qemu import acceleration_cache
 from worker.qemu.acceleration import Acceleration
 from worker.qemu.acceleration_cache import locked_cache
-from worker.qemu.accelerator import accepted
+from worker.qemu.accelerator import accepted_options
 from worker.qemu.probe import UNFINISHED
 
 
@@ -20,7 +20,7 @@ class TestAccepted:
             tried.append(options)
             return True
 
-        assert accepted(("a", "b"), works) == ("a", "b")
+        assert accepted_options(("a", "b"), works) == ("a", "b")
         assert tried == [("a", "b")]
 
     @pytest.mark.parametrize(
@@ -28,10 +28,10 @@ class TestAccepted:
         [({"a"}, ("b", "c")), ({"c"}, ("a", "b")), ({"a", "c"}, ("b",)), ({"a", "b", "c"}, ())],
     )
     def test_what_is_refused_is_left_out_one_by_one(self, refused: set[str], rest: tuple[str, ...]) -> None:
-        assert accepted(("a", "b", "c"), refused.isdisjoint) == rest
+        assert accepted_options(("a", "b", "c"), refused.isdisjoint) == rest
 
     def test_of_two_that_exclude_each_other_the_first_stays(self) -> None:
-        assert accepted(("a", "b", "c"), lambda options: not {"a", "b"} <= set(options)) == ("a", "c")
+        assert accepted_options(("a", "b", "c"), lambda options: not {"a", "b"} <= set(options)) == ("a", "c")
 
 
 class TestLockedCache:

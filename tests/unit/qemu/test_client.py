@@ -132,7 +132,7 @@ class TestAsk:
             assert json.loads(lines.readline())["id"] == 1
             theirs.sendall(json.dumps(said).encode() + b"\n")
             with pytest.raises(SupervisorLost):
-                answer.result(5)
+                answer.result(60)
             assert not supervisor.alive()
             assert lines.readline() == b"", "it hears that nobody listens"
             with pytest.raises(SupervisorLost):

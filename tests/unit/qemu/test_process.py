@@ -72,7 +72,7 @@ class TestBindTo:
     def test_a_process_whose_parent_has_died_already_ends(self, lives: bool, code: int) -> None:  # noqa: FBT001
         parent = os.getpid() if lives else -1
         with subprocess.Popen(["true"], preexec_fn=partial(bind_to_parent, parent)) as process:  # noqa: PLW1509
-            assert process.wait(10) == code
+            assert process.wait(60) == code
 
 
 class TestVerdict:

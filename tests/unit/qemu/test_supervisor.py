@@ -89,7 +89,7 @@ class TestChore:
             worker = RemoteSupervisor(busy.address, TOKEN, 1)
             answer = asked(pool, worker, busy, "disk")
             busy.let("disk", b"golden")
-            assert answer.result(20) == {"disk": hashlib.sha256(b"golden").hexdigest()}
+            assert answer.result(60) == {"disk": hashlib.sha256(b"golden").hexdigest()}
             with raises_code(SupervisorError, "host_failed", mentions="No such file"):
                 worker.hashes("/images/debian", ["kernel"])
             worker.close()
@@ -106,7 +106,7 @@ class TestChore:
             assert not making.exists()
             assert later.images() == []
             with raises_code(LeaseSuperseded, "lease_superseded"):
-                answer.result(5)
+                answer.result(60)
             former.close()
             later.close()
-            served.result(20)
+            served.result(60)

@@ -67,7 +67,7 @@ class TestMaking:
             thread = threading.Thread(target=other)
             thread.start()
             assert not entered.wait(0.1)
-        thread.join(5)
+        thread.join(60)
         assert entered.is_set()
 
 

@@ -41,16 +41,16 @@ class TestLruCache:
         def make() -> int:
             calls.append(1)
             started.set()
-            assert finish.wait(10)
+            assert finish.wait(60)
             return 7
 
         with ThreadPoolExecutor(4) as pool:
             values = [pool.submit(cache.get_or_make, "a", make)]
-            assert started.wait(10)
+            assert started.wait(60)
             values += [pool.submit(cache.get_or_make, "a", make) for _ in range(3)]
             assert cache.get_or_make("b", lambda: 1) == 1  # Another key waits for nobody.
             finish.set()
-            assert [value.result(10) for value in values] == [7] * 4
+            assert [value.result(60) for value in values] == [7] * 4
         assert len(calls) == 1
 
     def test_threads_that_wait_share_a_failure(self) -> None:
@@ -59,12 +59,12 @@ class TestLruCache:
 
         def fail() -> int:
             started.set()
-            assert finish.wait(10)
+            assert finish.wait(60)
             raise ValueError
 
         with ThreadPoolExecutor(2) as pool:
             first = pool.submit(cache.get_or_make, "a", fail)
-            assert started.wait(10)
+            assert started.wait(60)
             second = pool.submit(cache.get_or_make, "a", fail)
             finish.set()
             assert [type(value.exception(10)) for value in (first, second)] == [ValueError] * 2

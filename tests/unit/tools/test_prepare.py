@@ -96,6 +96,39 @@ class TestPrepareSystem:
         assert asked == [["no-such-package"]]
 
 
+class TestPrepareLocale:
+    @pytest.fixture
+    def machine(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A machine whose `localedef` adds to what `locale -a` prints."""
+        for name, script in {
+            "locale": f"cat {tmp_path}/made",
+            "localedef": f"echo en_US.utf8 >> {tmp_path}/made",
+        }.items():
+            (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+            (tmp_path / name).chmod(0o755)
+        (tmp_path / "made").write_text("C\nC.utf8\n")
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        monkeypatch.setattr(prepare, "administrator", list)
+        return tmp_path
+
+    @pytest.mark.usefixtures("machine")
+    def test_is_generated_once(self) -> None:
+        assert [prepare.prepare_locale(), prepare.prepare_locale()] == [True, False]
+
+    def test_without_rights_prints_the_command_and_goes_on(
+        self, machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr(prepare, "administrator", lambda: None)
+        assert not prepare.prepare_locale()
+        assert "sudo localedef --no-archive -i en_US -f UTF-8 en_US.UTF-8" in capsys.readouterr().err
+        assert "en_US" not in (machine / "made").read_text()
+
+    def test_a_definition_that_fails_ends_nothing(self, machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (machine / "localedef").write_text("#!/bin/sh\nexit 4\n")
+        assert not prepare.prepare_locale()
+        assert "C.UTF-8" in capsys.readouterr().err
+
+
 class TestLists:
     def test_wine_comes_with_every_kind_of_setup(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[list[str]] = []
@@ -105,7 +138,10 @@ class TestLists:
             return True
 
         monkeypatch.setattr(prepare, "prepare_system", installed)
-        for name in ("prepare_python", "prepare_docs", "prepare_wine", "prepare_node", "warn_about_namespaces"):
+        for name in (
+            *("prepare_python", "prepare_docs", "prepare_wine", "prepare_node"),
+            *("prepare_locale", "warn_about_namespaces"),
+        ):
             monkeypatch.setattr(prepare, name, lambda: False)
         for apps in prepare.APPS:
             prepare.prepare(Namespace(apps=apps, tests=False, lint=False, chaos=False))

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.sampling import sample
+from tests.sampling import marks_left_out, sample
 
 
 class TestSample:
@@ -24,8 +24,15 @@ class TestSample:
         monkeypatch.setenv("DESKARENA_TEST_ALL", "1")
         assert sample(range(50), 10) == list(range(50))
 
-    def test_is_whole_where_its_name_is_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+
+class TestMarks:
+    def test_campaigns_run_where_they_are_asked_for_and_long_tests_with_everything(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.delenv("DESKARENA_TEST_ALL", raising=False)
-        monkeypatch.setenv("DESKARENA_TEST_WHOLE", "mine")
-        assert len(sample(range(50), 10, "mine")) == 50
-        assert len(sample(range(50), 10, "another")) == len(sample(range(50), 10)) == 10
+        monkeypatch.delenv("DESKARENA_TEST_CAMPAIGNS", raising=False)
+        assert marks_left_out() == ("long", "campaign")
+        monkeypatch.setenv("DESKARENA_TEST_CAMPAIGNS", "1")
+        assert marks_left_out() == ("long",)
+        monkeypatch.setenv("DESKARENA_TEST_ALL", "1")
+        assert marks_left_out() == ()

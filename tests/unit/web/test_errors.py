@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from backend.config import Settings
 from backend.domain.errors import Invalid, NotFound, Unavailable
 from backend.web.app import create_app
-from backend.web.errors import as_ours, path_of, problem
+from backend.web.errors import path_of, problem, to_deskarena_error
 
 
 @pytest.fixture
@@ -48,14 +48,14 @@ class TestProblem:
 class TestAsOurs:
     def test_our_own_pass(self) -> None:
         error = NotFound("gone")
-        assert as_ours(error) is error
+        assert to_deskarena_error(error) is error
 
     def test_a_database_that_is_away_is_unavailable(self) -> None:
-        assert isinstance(as_ours(OperationalError("select", {}, Exception("no route"))), Unavailable)
+        assert isinstance(to_deskarena_error(OperationalError("select", {}, Exception("no route"))), Unavailable)
 
     def test_a_lost_connection_too(self) -> None:
         lost = DBAPIError("select", {}, Exception("gone"), connection_invalidated=True)
-        assert isinstance(as_ours(lost), Unavailable)
+        assert isinstance(to_deskarena_error(lost), Unavailable)
 
     def test_a_body_that_the_disk_has_no_room_for(self, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(_: object) -> None:
@@ -70,10 +70,10 @@ class TestAsOurs:
     def test_a_body_that_breaks_otherwise_is_broken(self) -> None:
         broken = HTTPException(400, "There was an error parsing the body")
         broken.__cause__ = OSError(errno.EIO, "Input/output error")
-        assert as_ours(broken).status == 400
+        assert to_deskarena_error(broken).status == 400
 
     def test_the_unforeseen_is_told_without_its_details(self) -> None:
-        found = as_ours(ValueError("password=hunter2"))
+        found = to_deskarena_error(ValueError("password=hunter2"))
         assert found.status == 500
         assert "hunter2" not in found.message
 

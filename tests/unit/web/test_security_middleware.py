@@ -3,15 +3,19 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from fastapi.params import File
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
-from starlette.websockets import WebSocketDisconnect
+from starlette.testclient import WebSocketDenialResponse
 
+from backend.addresses import API
 from backend.config import Settings
 from backend.domain.errors import Invalid
+from backend.web import api_routes, page_routes
 from backend.web.app import create_app
 from backend.web.headers import CSP
-from backend.web.security_middleware import BODY_LIMIT, COOKIE, session_value
+from backend.web.security_middleware import BODY_LIMIT, COOKIE, session_value, takes_files
 from tests.error_codes import raises_code
 
 TOKEN = "s3cret-token-of-16"
@@ -62,9 +66,9 @@ class TestHost:
         assert make().get("/login").status_code == 200
 
     def test_a_websocket_under_a_foreign_name_never_opens(self, make: Make) -> None:
-        with pytest.raises(WebSocketDisconnect) as refused, make().websocket_connect("ws://evil.example/ws/events"):
+        with pytest.raises(WebSocketDenialResponse) as refused, make().websocket_connect("ws://evil.example/ws/events"):
             pass
-        assert "does not answer to the name" in refused.value.reason
+        assert "does not answer to the name" in refused.value.json()["detail"]
 
 
 class TestOrigin:
@@ -95,9 +99,12 @@ class TestOrigin:
     @pytest.mark.parametrize("path", ["/ws/events", "/ws/runs/0/events", "/ws/attempts/0/live"])
     def test_a_foreign_page_opens_no_websocket(self, make: Make, path: str) -> None:
         headers = {"Origin": "http://evil.example"}
-        with pytest.raises(WebSocketDisconnect) as refused, make().websocket_connect(f"{WS}{path}", headers=headers):
+        with (
+            pytest.raises(WebSocketDenialResponse) as refused,
+            make().websocket_connect(f"{WS}{path}", headers=headers),
+        ):
             pass
-        assert "another site" in refused.value.reason
+        assert "another site" in refused.value.json()["detail"]
 
     def test_our_own_page_opens_one(self, make: Make) -> None:
         with make().websocket_connect(f"{WS}/ws/events", headers={"Origin": OWN}) as socket:
@@ -146,9 +153,9 @@ class TestToken:
 
     def test_a_websocket_needs_it_too(self, make: Make) -> None:
         client = make(token=SecretStr(TOKEN))
-        with pytest.raises(WebSocketDisconnect) as refused, client.websocket_connect(f"{WS}/ws/events"):
+        with pytest.raises(WebSocketDenialResponse) as refused, client.websocket_connect(f"{WS}/ws/events"):
             pass
-        assert "token" in refused.value.reason
+        assert "token" in refused.value.json()["detail"]
         with client.websocket_connect(f"{WS}/ws/events", headers={"Authorization": f"Bearer {TOKEN}"}) as socket:
             assert socket.accepted_subprotocol is None
 
@@ -186,3 +193,11 @@ class TestHeaders:
         assert "unsafe" not in CSP
         assert "script-src 'self';" in CSP
         assert "frame-ancestors 'none'" in CSP
+
+
+def test_every_route_with_a_file_takes_a_large_body() -> None:
+    routes = [route for router in (*api_routes.ROUTERS, *page_routes.ROUTERS) for route in router.routes]
+    bodies = [(each.path, each.body_field) for each in routes if isinstance(each, APIRoute) and each.body_field]
+    paths = {path for path, body in bodies if isinstance(body.field_info, File)}
+    assert {f"{API}/benchmarks", f"{API}/demonstrations"} <= paths
+    assert [path for path in paths if not takes_files(path)] == []

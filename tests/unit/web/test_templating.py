@@ -24,6 +24,7 @@ from backend.web.templating import (
     moment,
     percent,
     reason,
+    sentence,
     size,
     step_mentions,
     style,
@@ -69,6 +70,14 @@ class TestPercent:
     @pytest.mark.parametrize(("value", "text"), [(0.7271, f"72.7{NB}%"), (0.0, f"0.0{NB}%"), (None, "\u2013")])
     def test_one_digit(self, value: float | None, text: str) -> None:
         assert percent(value) == text
+
+
+class TestSentence:
+    @pytest.mark.parametrize(
+        ("text", "shown"), [("there is no image", "There is no image"), ("QEMU", "QEMU"), ("", "")]
+    )
+    def test_only_the_first_letter_changes(self, text: str, shown: str) -> None:
+        assert sentence(text) == shown
 
 
 class TestInterval:

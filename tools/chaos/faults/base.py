@@ -104,7 +104,7 @@ class Fault(ABC):
         return ""
 
     def drawn(self) -> dict[str, object]:
-        """What was drawn for it, for readers of the plan."""
+        """Its parameters, for readers of the plan."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     @abstractmethod

@@ -39,9 +39,9 @@ class ProgramHit(Fault):
         """The program's processes, of all that may be hit."""
 
     def inject(self, scene: Scene) -> str:
-        if not _fresh(scene):
+        if not _await_fresh(scene):
             return _SPARED
-        pid = _awaited(lambda: self.there(scene), self.share)
+        pid = _await_process(lambda: self.there(scene), self.share)
         if pid is None:
             return f"no {self.program} is there"
         self._hit = [pid]
@@ -57,7 +57,7 @@ class GuestHit(ProgramHit):
     """The program is a desktop's."""
 
     def there(self, scene: Scene) -> list[ProcessInfo]:
-        return [each for each in _below_workers(scene) if self._is_it(each)]
+        return [worker for worker in _below_workers(scene) if self._is_it(worker)]
 
     def _is_it(self, each: ProcessInfo) -> bool:
         return not processes.is_desktop(each) and any(self.program in word for word in each.words[:3])
@@ -70,7 +70,7 @@ class KillEvaluator(Fault):
         self.share = share
 
     def inject(self, scene: Scene) -> str:
-        pid = _awaited(lambda: self._there(scene), self.share)
+        pid = _await_process(lambda: self._there(scene), self.share)
         if pid is None:
             return "no evaluator is there"
         processes.signal_all([pid], signal.SIGKILL)
@@ -78,10 +78,10 @@ class KillEvaluator(Fault):
 
     @staticmethod
     def _there(scene: Scene) -> list[ProcessInfo]:
-        return [each for each in _below_workers(scene) if "worker.evaluation.child" in each.words]
+        return [worker for worker in _below_workers(scene) if "worker.evaluation.child" in worker.words]
 
 
-def _awaited(look: Callable[[], list[ProcessInfo]], share: float) -> int | None:
+def _await_process(look: Callable[[], list[ProcessInfo]], share: float) -> int | None:
     """One of the processes that are found, as soon as there is one."""
     return pick_share(awaited(lambda: sorted(each.pid for each in look())), share)
 
@@ -91,7 +91,7 @@ def _below_workers(scene: Scene) -> list[ProcessInfo]:
     return [each for pid in pids for each in processes.below(pid, time.time())]
 
 
-def _fresh(scene: Scene) -> bool:
+def _await_fresh(scene: Scene) -> bool:
     """Waits until no episode under way has had its losses."""
     deadline, pause = time.monotonic() + PATIENCE * 2, Event()
     while (spared := _spared(scene)) and time.monotonic() < deadline:

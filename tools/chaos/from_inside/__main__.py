@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"{name}: {summary(results[name])}\n")
     if options.write:
         report.write(results)
-    return 0 if all(each.passed for outcomes in results.values() for each in outcomes) else 1
+    return 0 if all(outcome.passed for outcomes in results.values() for outcome in outcomes) else 1
 
 
 if __name__ == "__main__":

@@ -123,9 +123,9 @@ def _pump(_claim: Claim, _opened: OpenDesktop, _step: object) -> _QuietPump:
 
 def summary(outcomes: Sequence[DeathOutcome]) -> str:
     """One line with the figures."""
-    lost = sum(each.ended == "lost" for each in outcomes)
-    wrong = sum(each.ended == "scored" and each.score != 0.0 for each in outcomes)
-    died = sum(bool(each.cause) for each in outcomes)
-    unjudged = sum(each.ended not in {"scored", "lost"} for each in outcomes)
+    lost = sum(outcome.ended == "lost" for outcome in outcomes)
+    wrong = sum(outcome.ended == "scored" and outcome.score != 0.0 for outcome in outcomes)
+    died = sum(bool(outcome.cause) for outcome in outcomes)
+    unjudged = sum(outcome.ended not in {"scored", "lost"} for outcome in outcomes)
     figures = f"{lost} lost, {lost} re-rolled, {wrong} wrong, {unjudged} without a verdict"
     return f"{len(outcomes)} deaths tried, {died} ended the desktop: {figures}"

@@ -76,6 +76,30 @@ LINUX = (
     _apart("compute in many processes", "import os\nfor _ in range(9): os.fork()\nwhile True: pass"),
     _apart("fill the memory", MEMORY),
     _apart("fill the memory by many processes", f"import os\nfor _ in range(5): os.fork()\n{MEMORY}"),
+    _apart(
+        "grab the screen for ever",
+        f"{_X}d = ctypes.c_void_p(x.XOpenDisplay(None))\nx.XGrabServer(d)\nx.XSync(d, 0)\nimport time\ntime.sleep(900)",
+    ),
+    _apart(
+        "fill the screen's memory with pictures",
+        f"{_X}d = ctypes.c_void_p(x.XOpenDisplay(None))\nroot = x.XDefaultRootWindow(d)\n"
+        "for _ in range(4000):\n    x.XCreatePixmap(d, root, 30000, 30000, 24)\n    x.XSync(d, 0)\n"
+        "import time\ntime.sleep(900)",
+    ),
+    _apart(
+        "fill the guest server with connections",
+        "import socket, time\nheld = []\nfor _ in range(4000):\n    for port in (5000, 9222):\n"
+        "        try: held.append(socket.create_connection(('127.0.0.1', port), 1))\n        except OSError: pass\n"
+        "time.sleep(900)",
+    ),
+    shell("take every right away", "chmod -R 000 /home/user /tmp /run/user 2>/dev/null; chmod 000 /home/user"),
+    shell("set another screen", "xrandr --fb 64x64; xrandr -s 0; xset dpms force off; xset -b"),
+    shell("stop the accessibility bus", "pkill -STOP -f at-spi; pkill -STOP dbus-daemon"),
+    _apart(
+        "a window that closes every other",
+        f"{_X}d = ctypes.c_void_p(x.XOpenDisplay(None))\nroot = x.XDefaultRootWindow(d)\n"
+        "x.XDestroySubwindows(d, root)\nx.XUnmapWindow(d, root)\nx.XDestroyWindow(d, root)\nx.XSync(d, 0)",
+    ),
     Death("fill the disk", f"{_FILES}fill('/home/user', 2**22)"),
     Death("fill the disk to the last byte", f"{_FILES}fill('/home/user', 2**22)\nfill('/home/user/Desktop', 1)"),
     Death(

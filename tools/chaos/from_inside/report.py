@@ -23,11 +23,11 @@ def table(provider: str, outcomes: Sequence[DeathOutcome]) -> str:
     at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     lines = [f"## {provider}", "", f"**{summary(outcomes)}**. {at}, {machine()}.", ""]
     lines += ["| deed | ended by | cause | score | seconds |", "|---|---|---|---|---|"]
-    for each in outcomes:
-        end = each.ended_by if each.ended == "scored" else f"{each.ended}: {each.message[:200]}"
-        cause = each.cause.replace("_", " ") or "survived"
-        score = "none" if each.score is None else f"{each.score:g}"
-        lines.append(f"| {each.death.name} | {end} | {cause} | {score} | {each.seconds:.1f} |")
+    for outcome in outcomes:
+        end = outcome.ended_by if outcome.ended == "scored" else f"{outcome.ended}: {outcome.message[:200]}"
+        cause = outcome.cause.replace("_", " ") or "survived"
+        score = "none" if outcome.score is None else f"{outcome.score:g}"
+        lines.append(f"| {outcome.death.name} | {end} | {cause} | {score} | {outcome.seconds:.1f} |")
     return "\n".join([*lines, ""])
 
 

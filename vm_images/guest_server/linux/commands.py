@@ -41,7 +41,7 @@ class LinuxCommands:
     def _forget_ended(self, process: "subprocess.Popen[bytes]") -> None:
         process.wait()
         # Its group is kept while another process in it lives, so that `stop_all` finds it.
-        if not _group_alive(process.pid):
+        if not _is_group_alive(process.pid):
             with self._lock:
                 self._started.discard(process)
 
@@ -167,7 +167,7 @@ def _input_file(data: bytes) -> contextlib.AbstractContextManager[IO[bytes] | in
     return file
 
 
-def _group_alive(group: int) -> bool:
+def _is_group_alive(group: int) -> bool:
     try:
         os.killpg(group, 0)
     except ProcessLookupError:

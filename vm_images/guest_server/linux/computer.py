@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from PIL import Image
 from Xlib import X
 
-from guest_server.linux.menu import installed
+from guest_server.linux.menu import installed_applications
 from guest_server.linux.window_control import XWindows
 from guest_server.linux.x11 import XClient
 from guest_server.protocol.machine import Box, Placement, WindowInfo
@@ -88,7 +88,7 @@ class LinuxPrograms:
     def find_program(self, name: str) -> Sequence[str]:
         """Searches by command, by WAA's name, or by name in the menu."""
         plain = name.strip().lower().removesuffix(".exe")
-        named = [shlex.split(entry.command) for entry in installed() if entry.name.lower() == plain]
+        named = [shlex.split(entry.command) for entry in installed_applications() if entry.name.lower() == plain]
         usual = [shlex.split(command) for command in _PROGRAMS.get(plain, ())]
         for command in ([name.strip()], *usual, [plain], *named):
             if command[0] and shutil.which(command[0]):

@@ -1,5 +1,6 @@
 """Configuration of a session from its environment, and environment of the desktop's programs."""
 
+import locale
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -83,7 +84,24 @@ def _one_of(environment: Mapping[str, str], name: str, usual: str, other: str) -
     return value
 
 
-_PASSED_ON = ("PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "http_proxy", "https_proxy", "no_proxy")
+FALLBACK = "C.UTF-8"
+"""Locale of every Linux with glibc 2.35 or newer, and of Debian and Ubuntu before."""
+
+
+def language(name: str) -> str:
+    """The locale `name`, or `FALLBACK` where this system has not generated it: programs would warn and print ASCII."""
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        locale.setlocale(locale.LC_ALL, name)
+    except locale.Error:
+        return FALLBACK
+    else:
+        return name
+    finally:
+        locale.setlocale(locale.LC_ALL, before)
+
+
+_PASSED_ON = ("PATH", "USER", "LOGNAME", "SHELL", "LC_ALL", "TZ", "http_proxy", "https_proxy", "no_proxy")
 
 
 def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
@@ -91,7 +109,8 @@ def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
     source = config.inherited
     path = source.get("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/games")
     user = source.get("USER", "user")
-    environment = {"USER": user, "LOGNAME": user, "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
+    environment = {"USER": user, "LOGNAME": user, "SHELL": "/bin/bash"}
+    environment["LANG"] = language(source.get("LANG") or FALLBACK)
     environment |= {name: source[name] for name in _PASSED_ON if source.get(name)}
     environment |= {
         "PATH": f"{path}:{config.home / '.local' / 'bin'}:{DATA / 'bin'}:{DATA / 'stubs'}",

@@ -65,25 +65,25 @@ def of_a_task(processes: Iterable[RunningProcess], before: frozenset[tuple[int, 
         uid: the desktop's user.
     """
     return [
-        Process(each.pid, each.name)
-        for each in processes
-        if each.uid == uid
-        and (each.pid, each.born) not in before
-        and not each.name.startswith(SERVICES)
-        and not any(word.startswith(_OURS) for word in each.words)
+        Process(process.pid, process.name)
+        for process in processes
+        if process.uid == uid
+        and (process.pid, process.born) not in before
+        and not process.name.startswith(SERVICES)
+        and not any(word.startswith(_OURS) for word in process.words)
     ]
 
 
 def pending(processes: Iterable[RunningProcess], restart_files: Sequence[Path] = RESTART_FILES) -> list[str]:
     """Running or due updates and restarts, as text."""
     due = ["a restart is due after an update"] if any(file.exists() for file in restart_files) else []
-    managers = sorted({each.name for each in processes if each.name in PACKAGE_MANAGERS})
+    managers = sorted({process.name for process in processes if process.name in PACKAGE_MANAGERS})
     return [*due, *(f"{name} is running" for name in managers)]
 
 
 def locker(processes: Iterable[RunningProcess]) -> str:
     """The program that has locked the screen, empty if none."""
-    return next((each.name for each in processes if each.name in LOCKERS), "")
+    return next((process.name for process in processes if process.name in LOCKERS), "")
 
 
 def disks(*folders: Path) -> list[Disk]:
@@ -110,7 +110,7 @@ def limits_reached(membership: Path = _MEMBERSHIP, groups: Path = _GROUPS) -> di
     if path is None:
         return {}
     own = groups / path.strip("/")
-    chain = [own, *(each for each in own.parents if groups in each.parents)]
+    chain = [own, *(parent for parent in own.parents if groups in parent.parents)]
     return {name: max(_count(folder / file, key) for folder in chain) for name, (file, key) in _EVENTS.items()}
 
 

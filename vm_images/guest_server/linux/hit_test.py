@@ -56,13 +56,13 @@ class Search:
                     return self._focused_in(top, _LEVELS)
         return None
 
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         return time.monotonic() > self._end
 
     def _deepest(self, node: Any, x: int, y: int) -> Any:
         for _ in range(_LEVELS):
             inner = self._inner(node, x, y)
-            if inner is None or self._late():
+            if inner is None or self._is_late():
                 return node
             node = inner
         return node
@@ -86,13 +86,13 @@ class Search:
     def _latest_first(self, node: Any) -> Iterator[Any]:
         """The latest added child is on top."""
         for child in reversed(list(children_of(node, _CHILDREN))):
-            if self._late():
+            if self._is_late():
                 return
             yield child
 
     def _in_popup(self, node: Any, x: int, y: int, levels: int) -> Any:
         """An item of an open menu: it is elsewhere than the item that opened it."""
-        if self._late() or not levels or "showing" not in states_of(node):
+        if self._is_late() or not levels or "showing" not in states_of(node):
             return None
         role = ask(node.get_role_name) or ""
         if role in _TEXTS or "manages-descendants" in states_of(node):
@@ -104,7 +104,7 @@ class Search:
         return node if role not in _MENUS | _WINDOWS and _is_item(role) and _contains(node, x, y) else None
 
     def _focused_in(self, node: Any, levels: int) -> Any:
-        if self._late() or not levels:
+        if self._is_late() or not levels:
             return None
         states = states_of(node)
         if "focused" in states and ask(node.get_role_name) not in _WINDOWS:

@@ -14,7 +14,7 @@ from Xlib.error import ConnectionClosedError
 from Xlib.ext import record
 from Xlib.protocol import request
 
-from guest_server.linux.key_symbols import KeymapChange, remapped
+from guest_server.linux.key_symbols import KeymapChange, parse_keymap_change
 from guest_server.linux.x11 import XClient, require
 from guest_server.protocol.errors import GuestError
 
@@ -104,7 +104,7 @@ class InputRecorder:
         if number == _NO_OPERATION and mine:
             self._hear(LogMark())
         elif number == _CHANGE_MAPPING:
-            self._hear(remapped(data))
+            self._hear(parse_keymap_change(data))
 
 
 def _range(**ranges: tuple[int, int]) -> dict[str, Any]:

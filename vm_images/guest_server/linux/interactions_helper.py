@@ -43,7 +43,7 @@ class InteractionsHelper:
         self._around = PointerContext(self._x)
         self._symbols = self._read_symbols()
         self._remapped: set[tuple[int, int]] = set()
-        self._log = InteractionLog(self._focused)
+        self._log = InteractionLog(self._focused_target)
         self._last: Any = None  # The last control used, probably the focused one.
         self._ahead: tuple[int, int, InteractionTarget] | None = None
         self._recorder.start()
@@ -126,7 +126,7 @@ class InteractionsHelper:
             pass
         return self._around.pictured(InteractionTarget(window=window), x, y)
 
-    def _focused(self) -> InteractionTarget:
+    def _focused_target(self) -> InteractionTarget:
         window = self._around.active_title()
         try:
             if not has_focus(self._last):

@@ -37,7 +37,7 @@ class KeymapChange:
     rows: tuple[tuple[int, ...], ...]
 
 
-def remapped(data: bytes) -> KeymapChange:
+def parse_keymap_change(data: bytes) -> KeymapChange:
     """Parses a ChangeKeyboardMapping request of X11's core protocol."""
     _, count, _, first, width, _ = _MAPPING.unpack_from(data)
     symbols = struct.unpack_from(f"={count * width}I", data, _MAPPING.size)

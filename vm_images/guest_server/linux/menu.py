@@ -47,7 +47,7 @@ def menu(entries: Iterable[MenuEntry]) -> str:
     return tostring(root, encoding="unicode")
 
 
-def installed() -> list[MenuEntry]:
+def installed_applications() -> list[MenuEntry]:
     """Every application that the menu shows."""
     files = [file for folder in _FOLDERS for file in sorted(folder.glob("*.desktop"))]
     return [entry for file in files if (entry := read_entry(file))]
@@ -55,7 +55,7 @@ def installed() -> list[MenuEntry]:
 
 def main() -> None:
     """Prints the menu of all installed applications."""
-    print(menu(installed()))
+    print(menu(installed_applications()))
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ class XScreen(ABC):
         """Like `grab`, without a copy if possible."""
 
     @abstractmethod
-    def _compared(self) -> bytes:
+    def _all_pixels(self) -> bytes:
         """All pixels for comparison; earlier requests may not be drawn yet."""
 
     def _wait_drawn(self) -> None:
@@ -77,7 +77,7 @@ class XScreen(ABC):
         """
         start = time.monotonic()
         self._wait_drawn()
-        picture, changed, last_count = self._compared(), start, self._changes.count
+        picture, changed, last_count = self._all_pixels(), start, self._changes.count
         while True:
             now = time.monotonic()
             if now - changed >= quiet:
@@ -88,7 +88,7 @@ class XScreen(ABC):
             if count == last_count:
                 continue
             last_count = count
-            current = self._compared()
+            current = self._all_pixels()
             if current != picture:
                 picture, changed = current, time.monotonic()
             time.sleep(_LOOK_SECONDS)
@@ -112,13 +112,13 @@ class XvfbScreen(XScreen):
     def grab(self) -> ScreenFrame:
         """The screen now; see the module's text for the two round trips."""
         self._wait_drawn()
-        return ScreenFrame(self._compared(), self.width, self.height, self._stride)
+        return ScreenFrame(self._all_pixels(), self.width, self.height, self._stride)
 
     def peek(self) -> ScreenFrame:
         self._wait_drawn()
         return ScreenFrame(memoryview(self._memory)[self._start : self._end], self.width, self.height, self._stride)
 
-    def _compared(self) -> bytes:
+    def _all_pixels(self) -> bytes:
         return self._memory[self._start : self._end]
 
 

@@ -43,11 +43,11 @@ class LinuxSessionBase:
             asyncio.get_running_loop().remove_reader(descriptor)
             os.close(descriptor)
             if not machine.stopping.is_set():
-                self._ended(name, fail)
+                self._on_end(name, fail)
 
         asyncio.get_running_loop().add_reader(descriptor, ended)
 
-    def _ended(self, name: str, fail: Callable[[str], None]) -> None:
+    def _on_end(self, name: str, fail: Callable[[str], None]) -> None:
         processes = self._services.processes
         code = processes[name].wait()
         if name in _ESSENTIAL:

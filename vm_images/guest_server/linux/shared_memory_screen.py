@@ -39,7 +39,7 @@ class ShmScreen(XScreen):
     def peek(self) -> ScreenFrame:
         return self.grab()
 
-    def _compared(self) -> bytes:
+    def _all_pixels(self) -> bytes:
         with self._x:
             return bytes(self._capture())
 

@@ -137,12 +137,12 @@ class XWindows:
             )
             self._wait_manager()
             if placement.maximized:
-                return self._settled(window)
+                return self._await_stable(window)
             for _ in range(_TRIES):
                 # A window that filled the screen gets its frame back, possibly after it was measured.
                 borders = self._borders(self._object(window.id))
                 self._move(window, placement, borders)
-                placed = self._settled(window)
+                placed = self._await_stable(window)
                 if placed is None or self._borders(self._object(window.id)) == borders:
                     break
             return placed
@@ -160,9 +160,9 @@ class XWindows:
                 values[name] = max(1, values[name] - border)
         fields = sum(1 << (8 + bit) for bit, name in enumerate(_FIELDS) if values[name] is not None)
         flags = _NORTH_WEST | fields | _PAGER << 12
-        self._message(window, "_NET_MOVERESIZE_WINDOW", [flags, *(_unsigned(values[name]) for name in _FIELDS)])
+        self._message(window, "_NET_MOVERESIZE_WINDOW", [flags, *(_to_unsigned(values[name]) for name in _FIELDS)])
 
-    def _settled(self, window: WindowInfo) -> WindowInfo | None:
+    def _await_stable(self, window: WindowInfo) -> WindowInfo | None:
         """The window once it is stable: a program may adjust a new size."""
         deadline, before = time.monotonic() + _CHANGE_SECONDS, None
         while True:
@@ -185,7 +185,7 @@ class XWindows:
             self._x.sync()
 
 
-def _unsigned(value: int | None) -> int:
+def _to_unsigned(value: int | None) -> int:
     """A coordinate as the 32 bits of a message."""
     return (value or 0) & 0xFFFFFFFF
 

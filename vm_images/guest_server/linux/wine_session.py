@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from guest_server import API_VERSION
-from guest_server.linux.environment import SessionConfig, read_config
+from guest_server.linux.environment import FALLBACK, SessionConfig, language, read_config
 from guest_server.linux.services import END_SIGNALS, Services, conclude, start_x, use_up_process_ids
 from guest_server.protocol.errors import StartError
 from guest_server.socket_relay import leading
@@ -38,7 +38,7 @@ PYTHON_PATH = r"C:\Deskarena"
 SERVER = "guest_server.windows.session"
 _START_SECONDS = 60.0
 _SERVER_SECONDS = 15.0
-_PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "WINEPREFIX", "WINEARCH", "WINEDEBUG", "http_proxy", "https_proxy")
+_PASSED_ON = ("HOME", "USER", "LOGNAME", "WINEPREFIX", "WINEARCH", "WINEDEBUG", "http_proxy", "https_proxy")
 
 
 def wine_environment(config: SessionConfig, display: str) -> dict[str, str]:
@@ -47,6 +47,7 @@ def wine_environment(config: SessionConfig, display: str) -> dict[str, str]:
     passed = {name: source[name] for name in _PASSED_ON if source.get(name)}
     return {
         **passed,
+        "LANG": language(source.get("LANG") or FALLBACK),
         "PATH": "/usr/bin:/bin",
         "DISPLAY": display,
         "XAUTHORITY": str(config.runtime / "xauthority"),
@@ -231,9 +232,9 @@ class _Session:
 
     def _watch(self, name: str, pid: int) -> None:
         descriptor = os.pidfd_open(pid)
-        asyncio.get_running_loop().add_reader(descriptor, self._ended, name, descriptor)
+        asyncio.get_running_loop().add_reader(descriptor, self._on_end, name, descriptor)
 
-    def _ended(self, name: str, descriptor: int) -> None:
+    def _on_end(self, name: str, descriptor: int) -> None:
         asyncio.get_running_loop().remove_reader(descriptor)
         os.close(descriptor)
         code = self._services.processes["server"].wait() if name == "server" else None

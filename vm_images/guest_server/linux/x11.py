@@ -18,6 +18,8 @@ class XClient:
         self.display: Any = display.Display(name)
         # The default handler prints; an error about a closed window needs no message.
         self.display.set_error_handler(_ignore)
+        if self.display.query_extension("XTEST").present:  # A program that grabs the server must not stop us.
+            self.display.xtest_grab_control(True)  # noqa: FBT003 - python-xlib's argument.
         self.root: Any = self.display.screen().root
         self._lock = threading.RLock()
 

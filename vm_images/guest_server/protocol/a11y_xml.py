@@ -37,7 +37,7 @@ def xml_name(text: str, default: str = "unknown") -> str:
     return name if name[0].isalpha() or name[0] == "_" else f"_{name}"
 
 
-def qualified(prefix: str, name: str) -> str:
+def qualified_name(prefix: str, name: str) -> str:
     """ElementTree's form of a name in one of our namespaces."""
     return f"{{{NAMESPACES[prefix]}}}{xml_name(name)}"
 
@@ -49,7 +49,7 @@ def element(role: str, name: str) -> Element:
 
 def put(node: Element, prefix: str, name: str, value: object) -> None:
     """Sets an attribute in a namespace."""
-    node.set(qualified(prefix, name), clean(str(value)))
+    node.set(qualified_name(prefix, name), clean(str(value)))
 
 
 def to_text(root: Element) -> str:

@@ -39,6 +39,6 @@ def _line(command: str | list[str]) -> str:
 
 def _split(command: str) -> list[str]:
     try:
-        return command_line.split(command) if _WINDOWS else shlex.split(command)
+        return command_line.split_words(command) if _WINDOWS else shlex.split(command)
     except ValueError as error:
         raise GuestError("bad_request", f"'command' cannot be split into words: {error}") from None

@@ -109,4 +109,4 @@ class InteractionLog:
 
 def key_words(name: str, modifiers: frozenset[str]) -> str:
     """A key with its modifiers, in a fixed order: `ctrl+shift+s`."""
-    return "+".join([*(each for each in MODIFIERS if each in modifiers), name])
+    return "+".join([*(modifier for modifier in MODIFIERS if modifier in modifiers), name])

@@ -38,7 +38,7 @@ async def start_relay(machine: Machine) -> "asyncio.AbstractServer | None":
     try:
         return await asyncio.start_server(lead, place.hostname, place.port)
     except OSError as error:
-        _log.warning("there is no way out: %s", error)
+        _log.warning("no egress: %s", error)
         return None
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import os
 import stat
 import tempfile
@@ -16,6 +17,7 @@ from guest_server.protocol.machine import Machine
 from guest_server.protocol.params import RequestParams, form_params, json_params
 
 _PIECE = 2**18
+AT_ONCE = 16 * 2**20
 # Exceptions of aiohttp's reader for a truncated form.
 _BROKEN_FORM = (ValueError, AssertionError, http_exceptions.HttpProcessingError, EOFError)
 
@@ -78,7 +80,7 @@ def _write_text(path: Path, content: str) -> None:
     path.write_text(content, encoding="utf-8")
 
 
-def _open_regular(path: Path, limit: int) -> tuple[IO[bytes], int]:
+def open_regular(path: Path, limit: int) -> tuple[IO[bytes], int]:
     """Opens a file for reading; a pipe or device would hang or never end."""
     file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb")
     status = os.fstat(file.fileno())
@@ -92,15 +94,25 @@ def _open_regular(path: Path, limit: int) -> tuple[IO[bytes], int]:
 
 
 async def send_file(request: web.Request, path: Path, limit: int) -> web.StreamResponse:
-    """Sends exactly as many bytes as the file had when it was opened."""
-    file, left = await asyncio.to_thread(_open_regular, path, limit)
+    """Sends a file as it is now.
+
+    A program may write it meanwhile: up to `AT_ONCE` bytes are read before the reply starts. A longer file that
+    becomes shorter breaks the connection, as its length is announced.
+    """
+    file, left = await asyncio.to_thread(open_regular, path, limit)
     with contextlib.closing(file):
+        source: IO[bytes] = file
+        if left <= AT_ONCE:
+            content = await asyncio.to_thread(file.read, left)
+            source, left = io.BytesIO(content), len(content)
         response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
         response.content_length = left
         await response.prepare(request)
         while left:
-            data = await asyncio.to_thread(file.read, min(left, _PIECE))
+            data = await asyncio.to_thread(source.read, min(left, _PIECE))
             if not data:
+                if request.transport is not None:
+                    request.transport.abort()  # Anything else that is sent would be taken for the file's content.
                 raise ConnectionAbortedError(f"'{path}' became shorter while it was sent")
             await response.write(data)
             left -= len(data)

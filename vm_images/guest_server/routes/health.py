@@ -42,7 +42,9 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 def _describe(machine: Machine) -> dict[str, Any]:
     facts = machine.health.facts()
     days = None if facts.licence_until is None else (facts.licence_until - time.time()) / _DAY
-    processes = [{"pid": each.pid, "name": each.name[:_LONGEST_NAME]} for each in facts.processes[:_MOST_PROCESSES]]
+    processes = [
+        {"pid": process.pid, "name": process.name[:_LONGEST_NAME]} for process in facts.processes[:_MOST_PROCESSES]
+    ]
     return {
         "status": "success",
         "api": API_VERSION,

@@ -21,7 +21,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     async def restored(request: web.Request) -> web.Response:
         system, params = _system(machine), await json_params(request)
         now = params.number("time", low=0.0, high=_LATEST)
-        entropy = _decoded(params.text("entropy", longest=_MOST_ENTROPY))
+        entropy = _decode(params.text("entropy", longest=_MOST_ENTROPY))
         secret = params.text("secret", longest=512)
         # The clock first: programs would otherwise see the template's time.
         await machine.blocking(system.set_clock, now)
@@ -45,7 +45,7 @@ def _system(machine: Machine) -> System:
     return machine.system
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):

@@ -1,5 +1,6 @@
 """Runs source code: /run_python and /run_bash_script, always in a separate process."""
 
+import os
 from pathlib import Path
 
 from aiohttp import web
@@ -19,7 +20,10 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     async def run_python(request: web.Request) -> web.Response:
         params = await json_params(request)
         # Through stdin: no length limit as for an argument, and no file is left in the desktop.
-        spec = CommandSpec([*machine.python, "-"], folder=machine.home, stdin=_source(params, "code"))
+        command, source = [*machine.python, "-"], _source(params, "code")
+        if params.flag("isolated"):
+            command, source = [*machine.python, "-I", "-"], _libraries(machine) + source
+        spec = CommandSpec(command, folder=machine.home, stdin=source)
         done = await run(machine, spec, deadline(params, machine, machine.limits.python_seconds))
         good = done.returncode == 0
         return web.json_response(
@@ -47,6 +51,16 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         return web.json_response({"status": status, **body, "truncated": done.truncated})
 
     return [web.post("/run_python", run_python), web.post("/run_bash_script", run_bash)]
+
+
+def _libraries(machine: Machine) -> bytes:
+    """Code that finds the desktop's libraries although Python ignores its user's folders and environment.
+
+    A module in the home (`json.py`), or one that Python loads at each start, must not answer in place of the worker's
+    questions about the desktop.
+    """
+    folders = [folder for folder in machine.environment.get("PYTHONPATH", "").split(os.pathsep) if folder]
+    return f"import sys; sys.path.extend({folders!r})\n".encode()
 
 
 def _source(params: RequestParams, name: str) -> bytes:

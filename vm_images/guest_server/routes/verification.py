@@ -48,7 +48,7 @@ async def _wait(
 
 
 async def _missing(machine: Machine, conditions: RequestParams) -> str:
-    """What is still missing, empty if nothing."""
+    """The first missing condition; empty if all are met."""
     window = conditions.text("window_exists", "")
     if window and find_window(await machine.blocking(machine.windows.all), window) is None:
         return f"no window '{window}' was there"

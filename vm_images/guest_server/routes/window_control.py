@@ -34,21 +34,21 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         return web.json_response({"width": window.width, "height": window.height})
 
     async def activate(request: web.Request) -> web.Response:
-        window = await _named(machine, await json_params(request))
+        window = await _window_by_name(machine, await json_params(request))
         if not await machine.blocking(machine.windows.activate, window):
             raise GuestError("failed", f"the window manager did not activate '{window.title}'")
         return web.Response(text=f"window '{window.title}' activated")
 
     async def place(request: web.Request) -> web.Response:
         params = await json_params(request)
-        window, placement = await _named(machine, params), _placement(params)
+        window, placement = await _window_by_name(machine, params), _placement(params)
         placed = await machine.blocking(machine.windows.place, window, placement)
         if placed is None:
             raise GuestError("failed", f"the window '{window.title}' closed when it was moved")
         return web.json_response({"status": "success", "window": asdict(placed)})
 
     async def close(request: web.Request) -> web.Response:
-        window = await _named(machine, await json_params(request))
+        window = await _window_by_name(machine, await json_params(request))
         await machine.blocking(machine.windows.close, window)
         return web.Response(text=f"window '{window.title}' was asked to close")
 
@@ -65,7 +65,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     ]
 
 
-async def _named(machine: Machine, params: RequestParams) -> WindowInfo:
+async def _window_by_name(machine: Machine, params: RequestParams) -> WindowInfo:
     name = params.text("window_name", longest=1000)
     strict, by_class = params.flag("strict"), params.flag("by_class")
     windows = await machine.blocking(machine.windows.all)

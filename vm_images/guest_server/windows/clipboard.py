@@ -25,7 +25,7 @@ class WindowsClipboard:
 
     def read(self) -> str:
         """The text, cut at the limit."""
-        with self._lock, _opened():
+        with self._lock, _open_clipboard():
             handle = user32.GetClipboardData(_UNICODE_TEXT)
             if not handle:
                 return ""
@@ -54,7 +54,7 @@ def give(kind: int, data: bytes) -> None:
         GuestError: another program holds it open.
         OSError: Windows refuses.
     """
-    with _opened():
+    with _open_clipboard():
         if not user32.EmptyClipboard():
             raise failure("the clipboard")
         handle = kernel32.GlobalAlloc(_MOVEABLE, len(data))
@@ -70,7 +70,7 @@ def give(kind: int, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _opened() -> Iterator[None]:
+def _open_clipboard() -> Iterator[None]:
     """Only one program can open the clipboard at a time; waits for its turn."""
     owner = user32.CreateWindowExW(0, "STATIC", None, 0, 0, 0, 0, 0, None, None, None, None)
     try:

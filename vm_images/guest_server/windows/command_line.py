@@ -6,7 +6,7 @@ from collections.abc import Sequence
 _QUOTES = "\"'"
 
 
-def split(line: str) -> list[str]:
+def split_words(line: str) -> list[str]:
     r"""Words of a line; quotes of either kind group a word.
 
     A backslash is part of a path and escapes nothing but a double quote: `"C:\\My Files\\a.txt"` is unchanged.

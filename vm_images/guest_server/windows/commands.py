@@ -117,7 +117,7 @@ class WindowsCommands:
         """Args: flags: creation flags; output: for both streams; None: those of its own console."""
         stdin = None if output is None else _input_file(spec.stdin)
         try:
-            job = _Job(self._created(spec, flags, stdin, output))
+            job = _Job(self._create_process(spec, flags, stdin, output))
         finally:
             if stdin is not None:
                 stdin.close()
@@ -125,7 +125,7 @@ class WindowsCommands:
             self._jobs.add(job)
         return job
 
-    def _created(
+    def _create_process(
         self, spec: CommandSpec, flags: int, stdin: IO[bytes] | None, output: int | None
     ) -> "subprocess.Popen[bytes]":
         folder = spec.folder or self._home
@@ -189,10 +189,10 @@ class _Stream:
         """The output, after waiting a moment for its end; a child may keep the stream open."""
         self._thread.join(seconds)
         with self._lock:
-            return decoded(bytes(self._output))
+            return decode_output(bytes(self._output))
 
 
-def decoded(data: bytes) -> str:
+def decode_output(data: bytes) -> str:
     """A program's output as text: UTF-8, UTF-16 with its mark, or the console's code page; line ends as on Linux."""
     if data.startswith(b"\xff\xfe"):
         text = data[2:].decode("utf-16-le", "replace")

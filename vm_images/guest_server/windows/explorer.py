@@ -120,10 +120,10 @@ def sorted_by_time(views: Sequence[Mapping[str, Any]], path: str) -> bool:
     )
 
 
-def untagged(files: Sequence[Mapping[str, Any]], tag: str, endings: tuple[str, ...]) -> list[str]:
+def untagged_pictures(files: Sequence[Mapping[str, Any]], tag: str, endings: tuple[str, ...]) -> list[str]:
     """Names of pictures without a tag."""
-    pictures = [each for each in files if str(each.get("path")).lower().endswith(endings)]
-    return [str(each.get("name")) for each in pictures if tag not in (each.get("tags") or [])]
+    pictures = [file for file in files if str(file.get("path")).lower().endswith(endings)]
+    return [str(picture.get("name")) for picture in pictures if tag not in (picture.get("tags") or [])]
 
 
 def is_read_only(answer: Mapping[str, Any]) -> bool:

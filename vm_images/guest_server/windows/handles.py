@@ -23,12 +23,12 @@ _MOST_WINDOWS = 10_000
 
 def top_level() -> list[int]:
     """Handles of all windows on the desktop, topmost first."""
-    return _listed(lambda each: user32.EnumWindows(each, 0))
+    return _enumerate_windows(lambda each: user32.EnumWindows(each, 0))
 
 
 def children(window: int) -> list[int]:
     """Handles of the windows directly in one, topmost first."""
-    inside = _listed(lambda each: user32.EnumChildWindows(window, each, 0))
+    inside = _enumerate_windows(lambda each: user32.EnumChildWindows(window, each, 0))
     return [child for child in inside if user32.GetAncestor(child, _PARENT) == window]
 
 
@@ -40,7 +40,7 @@ def root_owner(window: int) -> int:
     return int(user32.GetAncestor(window, _ROOT_OWNER) or window)
 
 
-def _listed(enumerate_them: Callable[[object], object]) -> list[int]:
+def _enumerate_windows(enumerate_them: Callable[[object], object]) -> list[int]:
     windows: list[int] = []
 
     def each(window: int | None, _: int) -> int:

@@ -96,21 +96,21 @@ def of_a_task(rows: Iterable[SnapshotProcess], before: frozenset[tuple[int, int]
     """The user's programs that started later, without those of Windows itself and our own helpers."""
     processes = list(rows)
     return [
-        Process(each.pid, each.name)
-        for each in processes
-        if each.own
+        Process(process.pid, process.name)
+        for process in processes
+        if process.own
         # A process without a name is starting or exiting.
-        and each.name
-        and (each.pid, each.born) not in before
-        and each.name.lower() not in SERVICES
-        and not (each.parent == own_pid and each.name.lower().startswith("python"))
+        and process.name
+        and (process.pid, process.born) not in before
+        and process.name.lower() not in SERVICES
+        and not (process.parent == own_pid and process.name.lower().startswith("python"))
     ]
 
 
 def pending(rows: Iterable[SnapshotProcess], registry: Callable[[str, str], object | None]) -> list[str]:
     """Running updates and due restarts, as text."""
     due = [words for key, name, words in RESTARTS if registry(key, name)]
-    names = {each.name.lower() for each in rows}
+    names = {row.name.lower() for row in rows}
     return [*due, *(words for name, words in INSTALLERS.items() if name in names)]
 
 
@@ -190,7 +190,7 @@ class WindowsHealth:
         if not self._is_settled:
             self._until, self._is_settled = self._ask(), True
         self._desktop = self._sources.input_desktop()
-        self._before = frozenset((each.pid, each.born) for each in self._sources.processes())
+        self._before = frozenset((process.pid, process.born) for process in self._sources.processes())
 
     def limits_reached(self) -> Mapping[str, int]:
         return {}

@@ -18,7 +18,7 @@ class WindowsInteractions:
     def __init__(self) -> None:
         self._hooks: Hooks | None = None
         self._controls: Controls | None = None
-        self._log = InteractionLog(self._focused)
+        self._log = InteractionLog(self._focused_target)
 
     async def entries(self, since: int) -> list[dict[str, Any]]:
         """Entries after that number."""
@@ -29,7 +29,7 @@ class WindowsInteractions:
 
     def _entries_since(self, since: int) -> list[dict[str, Any]]:
         if self._hooks is None:
-            hooks = Hooks(self._clicked, self._typed)
+            hooks = Hooks(self._log_click, self._log_key)
             if not hooks.start():
                 raise GuestError("not_available", "Windows does not let this process listen to mouse and keyboard")
             self._hooks = hooks
@@ -38,17 +38,17 @@ class WindowsInteractions:
             raise GuestError("failed", "the log of interactions has broken off: an application does not answer")
         return entries
 
-    def _clicked(self, button: str, x: int, y: int) -> None:
+    def _log_click(self, button: str, x: int, y: int) -> None:
         self._log.click(button, x, y, self._controls_reader().at(x, y))
 
-    def _typed(self, key: int, text: str, modifiers: frozenset[str]) -> None:
+    def _log_key(self, key: int, text: str, modifiers: frozenset[str]) -> None:
         meant = pressed(key, text, modifiers)
         if meant.text:
             self._log.character(meant.text)
         elif meant.name:
             self._log.key(key_words(meant.name, meant.modifiers))
 
-    def _focused(self) -> InteractionTarget:
+    def _focused_target(self) -> InteractionTarget:
         return self._controls_reader().focused()
 
     def _controls_reader(self) -> Controls:

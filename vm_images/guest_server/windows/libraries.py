@@ -32,7 +32,7 @@ def folders_of(data: bytes, known: Mapping[str, str]) -> list[str]:
     except ParseError as error:
         raise GuestError("failed", f"the library's file is damaged: {error}") from None
     urls = [node.text.strip() for node in root.iter(f"{_SPACE}url") if node.text]
-    return [path for each in urls if (path := _path(each, known))]
+    return [path for url in urls if (path := _path(url, known))]
 
 
 def _path(url: str, known: Mapping[str, str]) -> str:

@@ -28,7 +28,7 @@ class Programs:
     def find(self, name: str) -> str:
         """Path of the program, empty if it is unknown."""
         plain = _OTHER_NAMES.get(name.lower(), name)
-        return shutil.which(plain, path=self._path) or self._registered(plain)
+        return shutil.which(plain, path=self._path) or self._registered_path(plain)
 
     def command(self, argv: Sequence[str]) -> str:
         """The command line of a program with its arguments; commands of `cmd` are run by it."""
@@ -44,7 +44,7 @@ class Programs:
         """Lets `cmd` execute a line; it strips the outer quotes, whatever is between them."""
         return f'{command_line.join([self._shell])} /d /s /c "{text}"'
 
-    def _registered(self, name: str) -> str:
+    def _registered_path(self, name: str) -> str:
         file = name if PureWindowsPath(name).suffix else f"{name}.exe"
         for root in ("HKEY_CURRENT_USER", "HKEY_LOCAL_MACHINE"):
             value = _default_value(root, rf"{_APP_PATHS}\{file}")

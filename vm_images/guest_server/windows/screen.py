@@ -115,7 +115,7 @@ class GdiScreen:
             return ScreenFrame(bytes(canvas.pixels), *canvas.size, canvas.stride)
 
     def peek(self) -> ScreenFrame:
-        """The same as a copy, because the next picture may free this one's memory."""
+        """The picture as a copy, because the next picture may free this one's memory."""
         return self.grab()
 
     def pointer(self) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from typing import Any
 from guest_server.windows.a11y_tree import ControlInfo, GoneError
 from guest_server.windows.api import Guid
 from guest_server.windows.com import Argument, Com, ComError, create, join_com
-from guest_server.windows.uia_properties import PROPERTIES, Property, described
+from guest_server.windows.uia_properties import PROPERTIES, Property, describe_control
 
 AUTOMATION = "ff48dba4-60ef-4201-aa87-54103eef594e"
 AUTOMATION_8 = "e22ad333-b25f-460c-83d0-0581107395c9"
@@ -96,9 +96,9 @@ class Automation:
             box = node.box(_Element.CACHED_BOX)
         except ComError as error:
             raise GoneError(str(error)) from None
-        control = described(values, box)
+        control = describe_control(values, box)
         if not control.text and values.get(Property.HAS_TEXT) and control.states.get("visible"):
-            return described(values, box, self._content(node))
+            return describe_control(values, box, self._content(node))
         return control
 
     def at(self, x: int, y: int) -> Com:

@@ -62,7 +62,9 @@ def kind_of(number: Value) -> str:
     return KINDS[place] if 0 <= place < len(KINDS) else ""
 
 
-def described(values: Mapping[Property, Value], box: tuple[int, int, int, int], content: str = "") -> ControlInfo:
+def describe_control(
+    values: Mapping[Property, Value], box: tuple[int, int, int, int], content: str = ""
+) -> ControlInfo:
     """A control from its properties.
 
     Args:

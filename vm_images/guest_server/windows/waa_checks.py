@@ -45,7 +45,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         params = await json_params(request)
         path, tag = _folder(params), params.text("tag", longest=_LONGEST_NAME)
         answer = await _explorer(machine, explorer.TAGS, {"directory": path})
-        left = explorer.untagged(answer.get("found") or [], tag, _PICTURES)
+        left = explorer.untagged_pictures(answer.get("found") or [], tag, _PICTURES)
         return verdict(not left, f"all pictures in '{path}' bear the tag '{tag}'", untagged=left[:100])
 
     async def library(request: web.Request) -> web.Response:

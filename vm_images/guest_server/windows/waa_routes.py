@@ -104,7 +104,7 @@ def rects_of(params: RequestParams) -> list[list[int]]:
         raise GuestError("bad_request", f"'rects' must be a list of at most {_MOST_RECTS} boxes")
     left, top, *_ = area_of(params) or [0, 0]
     across, down = _scale(params.values.get("scale"))
-    return [_box(each, left, top, across, down) for each in boxes]
+    return [_box(box, left, top, across, down) for box in boxes]
 
 
 def area_of(params: RequestParams) -> list[int] | None:

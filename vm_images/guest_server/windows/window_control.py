@@ -55,10 +55,10 @@ class WindowsWindows:
     def all(self) -> list[WindowInfo]:
         """All application windows, bottom to top."""
         active = user32.GetForegroundWindow()
-        windows = [self._described(window, active) for window in handles.top_level()]
+        windows = [self._describe_window(window, active) for window in handles.top_level()]
         return [window for window in reversed(windows) if window is not None]
 
-    def _described(self, window: int, active: int | None) -> WindowInfo | None:
+    def _describe_window(self, window: int, active: int | None) -> WindowInfo | None:
         if not user32.IsWindowVisible(window) or handles.cloaked(window):
             return None
         name, title = handles.class_name(window), handles.title(window)
@@ -95,22 +95,22 @@ class WindowsWindows:
         """Maximises the window, or sets its position and size."""
         if placement.maximized:
             user32.ShowWindowAsync(window.id, _MAXIMIZE)
-            return self._settled(window)
+            return self._await_stable(window)
         if user32.IsIconic(window.id) or user32.IsZoomed(window.id):
             user32.ShowWindowAsync(window.id, _RESTORE)
-            self._settled(window)
+            self._await_stable(window)
         box = placed_box(placement, handles.visible_rectangle(window.id), handles.rectangle(window.id))
         moves = 0 if placement.x is not None or placement.y is not None else _NO_MOVE
         sizes = 0 if placement.width is not None or placement.height is not None else _NO_SIZE
         user32.SetWindowPos(window.id, None, *box, moves | sizes | _NO_ORDER | _NOT_ACTIVE | _ASYNC)
-        return self._settled(window)
+        return self._await_stable(window)
 
-    def _settled(self, window: WindowInfo) -> WindowInfo | None:
+    def _await_stable(self, window: WindowInfo) -> WindowInfo | None:
         """The window once it is stable: a program may adjust a new size."""
         deadline, before = time.monotonic() + _CHANGE_SECONDS, None
         while True:
             time.sleep(_STILL_SECONDS)
-            now = self._described(window.id, user32.GetForegroundWindow()) if user32.IsWindow(window.id) else None
+            now = self._describe_window(window.id, user32.GetForegroundWindow()) if user32.IsWindow(window.id) else None
             if now is None or now == before or time.monotonic() >= deadline:
                 return now
             before = now

@@ -16,6 +16,7 @@ from backend.config import get_settings
 from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotFound
 from backend.domain.formats.foreign_text import visible_streams
 from backend.domain.machines.machine_image import find_image
+from backend.domain.model.validation_words import problem_words
 from worker.activity import ProgressLines, Tracker
 from worker.images.checks import in_words
 from worker.images.linux.build import build
@@ -35,13 +36,13 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return (_check if args.check else _build)(_options(args), args)
     except (Invalid, Conflict, NotFound) as error:
-        return _failed(str(error), error.hint, USAGE)
+        return _fail(str(error), error.hint, USAGE)
     except DeskarenaError as error:
-        return _failed(error.message, error.hint, INFRASTRUCTURE)
+        return _fail(error.message, error.hint, INFRASTRUCTURE)
     except OSError as error:
-        return _failed(str(error), "", INFRASTRUCTURE)
+        return _fail(str(error), "", INFRASTRUCTURE)
     except KeyboardInterrupt:
-        return _failed("interrupted; the unfinished image was removed", "", INTERRUPTED)
+        return _fail("interrupted; the unfinished image was removed", "", INTERRUPTED)
 
 
 def _build(options: LinuxBuildOptions, args: argparse.Namespace) -> int:
@@ -119,7 +120,7 @@ def _options(args: argparse.Namespace) -> LinuxBuildOptions:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         raise Invalid(
-            str(first["msg"]).removeprefix("Value error, "),
+            problem_words(first),
             code="invalid_image_plan",
             path=".".join(map(str, first["loc"])),
         ) from error
@@ -131,7 +132,7 @@ def _say(text: str) -> None:
     print(f"{_PREFIX}{text}", file=sys.stderr, flush=True)  # noqa: T201 - what a person at a terminal sees
 
 
-def _failed(message: str, hint: str, code: int) -> int:
+def _fail(message: str, hint: str, code: int) -> int:
     for line in filter(None, (message, hint)):
         _say(line)
     return code

@@ -99,6 +99,8 @@ def _account(options: LinuxBuildOptions) -> list[str]:
 def _system(options: LinuxBuildOptions) -> list[str]:
     enabled, masked = " ".join(UNITS), " ".join(MASKED)
     return [
+        # The locale of the suites' images; minbase has only C.UTF-8.
+        'chroot "$1" localedef --no-archive -i en_US -f UTF-8 en_US.UTF-8',
         # The font cache is valid only for folders with exactly this time; otherwise each program scans them.
         f'chroot "$1" find {_FONTS} -type d -exec touch --date=@{options.epoch} {{}} +',
         'chroot "$1" fc-cache --force --system-only',

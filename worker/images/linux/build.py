@@ -16,7 +16,7 @@ from backend.domain.machines.machine_image import (
     ImageFile,
     MachineImage,
     SystemDisk,
-    described,
+    describe_file,
     moment,
     write_image,
 )
@@ -153,7 +153,7 @@ class _Build:
 
     def _describe(self, content: str) -> MachineImage:
         self._say("hashing files")
-        options, files = self._options, {path.name: described(path) for path in self._image.iterdir()}
+        options, files = self._options, {path.name: describe_file(path) for path in self._image.iterdir()}
         image = MachineImage(
             name=self._image.name,
             os="linux",

@@ -68,19 +68,19 @@ def check_list(provider: Provider, image: MachineImage, apps: Sequence[Applicati
         ClusterLost: No machine can be created here.
         GuestLost: The machine was lost, possibly because of an application.
     """
-    yield _named(image, apps)
+    yield _check_programs(image, apps)
     opened = provider.open(SLOT, DesktopSpec(screen=SCREEN, image=image.name))
     try:
         yield from basics(opened.desktop)
-        for each in apps:
-            yield starts(opened.desktop, each.name, each)
+        for app in apps:
+            yield starts(opened.desktop, app.name, app)
     finally:
         opened.close()
 
 
-def _named(image: MachineImage, apps: Sequence[Application]) -> CheckResult:
+def _check_programs(image: MachineImage, apps: Sequence[Application]) -> CheckResult:
     """Whether the image's manifest lists the programs: tasks rely on it."""
-    missing = sorted({each.command[0] for each in apps} - set(image.programs))
+    missing = sorted({app.command[0] for app in apps} - set(image.programs))
     return CheckResult(
         name="the manifest lists the programs", fault=f"not listed: {', '.join(missing)}" if missing else ""
     )

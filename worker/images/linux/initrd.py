@@ -73,11 +73,11 @@ def initrd(root: Path, init: Path) -> bytes:
 
 def cpio(entries: Mapping[str, tuple[int, bytes]]) -> bytes:
     """Archive of path -> (type and mode, content); owner root, time 1970. Folders come first."""
-    pieces = [b"".join(_entry(number, *each)) for number, each in enumerate(_listed(entries), start=1)]
+    pieces = [b"".join(_entry(number, *each)) for number, each in enumerate(_with_trailer(entries), start=1)]
     return b"".join(pieces)
 
 
-def _listed(entries: Mapping[str, tuple[int, bytes]]) -> Iterator[tuple[str, int, bytes]]:
+def _with_trailer(entries: Mapping[str, tuple[int, bytes]]) -> Iterator[tuple[str, int, bytes]]:
     for name, (mode, data) in entries.items():
         yield name, mode, data
     yield _TRAILER, 0, b""
@@ -87,8 +87,8 @@ def _entry(number: int, name: str, mode: int, data: bytes) -> tuple[bytes, bytes
     """Header, name and content, each padded to four bytes."""
     numbers = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
     head = "070701" + "".join(f"{value:08X}" for value in numbers) + name + "\0"
-    return _padded(head.encode()), _padded(data)
+    return _pad(head.encode()), _pad(data)
 
 
-def _padded(data: bytes) -> bytes:
+def _pad(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)

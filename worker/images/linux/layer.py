@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from worker.images.linux.options import BuildSources
-from worker.local.etc import generated
+from worker.local.etc import generate_files
 from worker.local.seccomp import MACHINES, session_program
 
 USER = 1000
@@ -52,7 +52,7 @@ def digest(folder: Path) -> str:
 
 
 def _settings() -> Iterator[tuple[PurePosixPath, bytes]]:
-    texts = generated("0" * 32)
+    texts = generate_files("0" * 32)
     yield from ((PurePosixPath("etc", name), texts[name].encode()) for name in _SETTINGS_OF_LOCAL)
 
 
@@ -62,7 +62,7 @@ def _add_tree(archive: tarfile.TarFile, source: Path, place: PurePosixPath, owne
     folders: set[PurePosixPath] = set()
     for path in _files(source):
         inside = place / path.relative_to(source).as_posix()
-        for folder in reversed([each for each in inside.parents if each.is_relative_to(place) and each.name]):
+        for folder in reversed([parent for parent in inside.parents if parent.is_relative_to(place) and parent.name]):
             if folder not in folders:
                 folders.add(folder)
                 _add(archive, folder, None, _Rights(0o755, owner, epoch))

@@ -48,7 +48,7 @@ class LinuxBuildOptions(Frozen):
 
     @field_validator("sources")
     @classmethod
-    def _known(cls, sources: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_sources(cls, sources: tuple[str, ...]) -> tuple[str, ...]:
         for source in sources:
             if not _SOURCE.fullmatch(source):
                 raise ValueError(f"{source!r} is neither a mirror's address nor a line `deb ...`")

@@ -13,6 +13,7 @@ from backend.config import get_settings
 from backend.domain.errors import DeskarenaError, Invalid, NotFound
 from backend.domain.formats.foreign_text import visible_streams
 from backend.domain.machines.machine_image import NAME
+from backend.domain.model.validation_words import problem_words
 from worker.activity import ProgressLines, Tracker
 from worker.images.windows.build import Builder
 from worker.images.windows.dry_run import dry_run
@@ -34,9 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             _say(f"built {_build(request, plan)}")
     except (Invalid, NotFound) as error:
-        return _failed(error, USAGE)
+        return _fail(error, USAGE)
     except DeskarenaError as error:
-        return _failed(error, INFRASTRUCTURE)
+        return _fail(error, INFRASTRUCTURE)
     except KeyboardInterrupt:
         _say("interrupted; the same command continues with the current stage")
         return INTERRUPTED
@@ -101,7 +102,7 @@ def _request(args: argparse.Namespace) -> BuildRequest:
         options = WindowsBuildOptions.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise Invalid(str(first["msg"]), code="invalid_image_plan", path=".".join(map(str, first["loc"]))) from error
+        raise Invalid(problem_words(first), code="invalid_image_plan", path=".".join(map(str, first["loc"]))) from error
     return BuildRequest(
         name=args.name,
         iso=_file(args.iso, "--iso"),
@@ -135,7 +136,7 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - progress is this program's output.
 
 
-def _failed(error: DeskarenaError, code: int) -> int:
+def _fail(error: DeskarenaError, code: int) -> int:
     _say(f"{error.message}\n{error.hint}".strip())
     return code
 

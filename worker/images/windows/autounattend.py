@@ -77,7 +77,7 @@ def _setup(options: WindowsBuildOptions, index: int) -> dict[str, Tree]:
     key: dict[str, Tree] = {"Key": options.product_key} if options.product_key else {}
     return {
         "DynamicUpdate": {"Enable": "false", "WillShowUI": "Never"},
-        "RunSynchronous": {"RunSynchronousCommand": _ordered("Path", REQUIREMENT_CHECKS_OFF)},
+        "RunSynchronous": {"RunSynchronousCommand": _ordered_commands("Path", REQUIREMENT_CHECKS_OFF)},
         "DiskConfiguration": {"WillShowUI": "OnError", "Disk": [_disk(options)]},
         "ImageInstall": {
             "OSImage": {
@@ -125,8 +125,8 @@ def _disk(options: WindowsBuildOptions) -> dict[str, Tree]:
     return {
         "DiskID": "0",
         "WillWipeDisk": "true",
-        "CreatePartitions": {"CreatePartition": _numbered(create)},
-        "ModifyPartitions": {"ModifyPartition": _numbered(modify)},
+        "CreatePartitions": {"CreatePartition": _number_items(create)},
+        "ModifyPartitions": {"ModifyPartition": _number_items(modify)},
     }
 
 
@@ -158,7 +158,7 @@ def _first_start(options: WindowsBuildOptions, *, server: bool) -> dict[str, Tre
         # Setup limits the number of automatic logons; our first script removes the limit.
         "AutoLogon": {"Password": password, "Enabled": "true", "LogonCount": "3", "Username": options.user},
         "FirstLogonCommands": {
-            "SynchronousCommand": _ordered("CommandLine", [FIRST_COMMAND], RequiresUserInput="false")
+            "SynchronousCommand": _ordered_commands("CommandLine", [FIRST_COMMAND], RequiresUserInput="false")
         },
     }
 
@@ -169,11 +169,11 @@ FIRST_COMMAND = (
 )
 
 
-def _ordered(name: str, commands: Sequence[str], **further: str) -> list[dict[str, Tree]]:
-    return _numbered([{name: command, **further} for command in commands])
+def _ordered_commands(name: str, commands: Sequence[str], **further: str) -> list[dict[str, Tree]]:
+    return _number_items([{name: command, **further} for command in commands])
 
 
-def _numbered(items: Sequence[Mapping[str, Tree]]) -> list[dict[str, Tree]]:
+def _number_items(items: Sequence[Mapping[str, Tree]]) -> list[dict[str, Tree]]:
     return [{"Order": str(number), **item} for number, item in enumerate(items, start=1)]
 
 

@@ -84,7 +84,7 @@ def _file(root: etree._Element, schema: Schema) -> Iterator[str]:
 
 
 def _pass(settings: etree._Element, name: str, schema: Schema) -> Iterator[str]:
-    present = [str(each.get("name")) for each in settings]
+    present = [str(setting.get("name")) for setting in settings]
     yield from (f"{name}: {each} occurs {count} times" for each, count in Counter(present).items() if count > 1)
     for element, title in zip(settings, present, strict=True):
         where, component = f"{name}/{title}", schema.components.get(title)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import Conflict, Unavailable
-from backend.domain.machines.machine_image import MachineImage, Package, SystemDisk, described, write_image
+from backend.domain.machines.machine_image import MachineImage, Package, SystemDisk, describe_file, write_image
 from backend.domain.model.run import ScreenSize
 from worker.activity import Tracker
 from worker.images.checks import CheckResult, table
@@ -173,7 +173,7 @@ class Builder:
         if settings.exists() and not layer.exists():
             # They store the location of Windows' boot loader.
             shutil.copyfile(settings, layer.with_suffix(".vars"))
-        further = dict.fromkeys(each.path for each in self._inputs.installers() if each.program.medium)
+        further = dict.fromkeys(installer.path for installer in self._inputs.installers() if installer.program.medium)
         media = (self._second, *further)
         self._run(host, "programs", Disks(layer, self._windows, media), ending=_ending(layer).touch)
         layer.replace(self._programs)
@@ -253,9 +253,9 @@ class Builder:
             disk.hardlink_to(self._disk)
         except OSError:
             shutil.copyfile(self._disk, disk)
-        entries = [each for file in (self._media, self._installed) for each in json.loads(file.read_text())]
-        packages = tuple(Package.model_validate(each) for each in entries)
-        write_image(image, self._image(SystemDisk(**described(disk), virtual_size=self._size), packages))
+        entries = [load for file in (self._media, self._installed) for load in json.loads(file.read_text())]
+        packages = tuple(Package.model_validate(entry) for entry in entries)
+        write_image(image, self._image(SystemDisk(**describe_file(disk), virtual_size=self._size), packages))
         # From now on only the image counts; Windows' own layer stays, for an image with other programs.
         for left in (self._disk, self._programs, *folder.glob("layer-*")):
             left.unlink(missing_ok=True)

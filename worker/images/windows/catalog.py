@@ -12,6 +12,7 @@ from backend.domain.errors import Invalid
 from backend.domain.machines.applications import with_version
 from backend.domain.machines.machine_image import Line, Sha256
 from backend.domain.model.task import Frozen
+from backend.domain.model.validation_words import problem_words
 from worker.images.checks import ProgramCheck
 from worker.images.windows.settings import SOURCES, RegistryEntry
 
@@ -49,7 +50,7 @@ class CatalogEntry(Frozen):
     commands: tuple[Line, ...] = ()
 
     def provides(self) -> tuple[str, ...]:
-        """What tasks can require of it."""
+        """Names that tasks can require."""
         return self.commands
 
 
@@ -174,9 +175,7 @@ def read_catalog(files: Sequence[Path] = (FILE,)) -> Catalog:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"]))
-            raise Invalid(
-                str(first["msg"]).removeprefix("Value error, "), code="invalid_image_plan", path=f"{file}: {where}"
-            ) from error
+            raise Invalid(problem_words(first), code="invalid_image_plan", path=f"{file}: {where}") from error
         programs |= {program.id: program for program in read.programs}
         inbox |= {program.id: program for program in read.inbox}
     return Catalog(programs=tuple(programs.values()), inbox=tuple(inbox.values()))

@@ -22,7 +22,7 @@ def check_list(running: Build, plan: BuildPlan) -> tuple[CheckResult, ...]:
         screen = running.screen
         with running.tracker.during("boot", "waiting for the guest API", limit=READY_SECONDS, screen=screen):
             wait_ready(desktop, READY_SECONDS, running.look)
-        installed = [(each.name, each.check) for each in plan.programs.programs if each.check is not None]
+        installed = [(program.name, program.check) for program in plan.programs.programs if program.check is not None]
         brought_along = [(each.name, each.check) for each in plan.programs.inbox]
         return (*basics(desktop), *(starts(desktop, name, check) for name, check in installed + brought_along))
     finally:

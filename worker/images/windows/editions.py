@@ -111,7 +111,7 @@ def edition_of(all_editions: Sequence[Edition], name: str) -> Edition:
     Raises:
         Invalid: There is none, or there are several; the hint lists them.
     """
-    hint = "Editions: " + "; ".join(f"{each.name} ({each.id})" for each in all_editions)
+    hint = "Editions: " + "; ".join(f"{edition.name} ({edition.id})" for edition in all_editions)
     if not name:
         if len(all_editions) > 1:
             raise Invalid(
@@ -122,7 +122,7 @@ def edition_of(all_editions: Sequence[Edition], name: str) -> Edition:
             )
         return all_editions[0]
     # A Server medium has each edition id twice, with and without desktop: take the one with desktop.
-    matching = [each for each in all_editions if name.lower() in {each.name.lower(), each.id.lower()}]
+    matching = [edition for edition in all_editions if name.lower() in {edition.name.lower(), edition.id.lower()}]
     choices = [each for each in matching if each.installation != "Server Core"] or matching
     if len(choices) != 1:
         raise Invalid(f"{len(choices)} editions match {name!r}", code="invalid_image_plan", path="edition", hint=hint)

@@ -58,11 +58,11 @@ def _lines(content: Mapping[str, Path | bytes], scratch: Path) -> list[str]:
                 path=str(file),
                 hint=hint,
             )
-        lines.append(f"{_escaped(path)}={_escaped(str(file.absolute()))}\n")
+        lines.append(f"{_escape(path)}={_escape(str(file.absolute()))}\n")
     return lines
 
 
-def _escaped(path: str) -> str:
+def _escape(path: str) -> str:
     return path.replace("\\", "\\\\").replace("=", "\\=")
 
 

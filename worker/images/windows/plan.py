@@ -127,23 +127,25 @@ def make_plan(request: BuildRequest) -> BuildPlan:
 
 def _programs(request: BuildRequest, edition: Edition) -> Catalog:
     selection = catalog.programs_in_sets(catalog.read_catalog((catalog.FILE, *request.lists)), request.options.sets)
-    if unknown := sorted(set(request.without) - {each.id for each in selection.all()}):
-        hint = f"There are: {', '.join(each.id for each in selection.all())}"
+    if unknown := sorted(set(request.without) - {package.id for package in selection.all()}):
+        hint = f"There are: {', '.join(package.id for package in selection.all())}"
         raise Invalid(
             f"unknown programs in --without: {', '.join(unknown)}",
             code="invalid_image_plan",
             path="without",
             hint=hint,
         )
-    programs = tuple(each for each in selection.programs if each.id not in request.without)
-    if len({each.iso for each in programs if each.iso}) > _MOST_FURTHER_MEDIA:
+    programs = tuple(program for program in selection.programs if program.id not in request.without)
+    if len({program.iso for program in programs if program.iso}) > _MOST_FURTHER_MEDIA:
         raise Invalid(
             f"at most {_MOST_FURTHER_MEDIA} programs may be on separate media",
             code="invalid_image_plan",
             path="programs",
         )
     inbox = tuple(
-        each for each in selection.inbox if each.id not in request.without and not (each.client and edition.server)
+        package
+        for package in selection.inbox
+        if package.id not in request.without and not (package.client and edition.server)
     )
     return Catalog(programs=programs, inbox=inbox)
 
@@ -174,7 +176,11 @@ def second_content(
     return {
         **_common(plan_json),
         **{f"{_OURS}/server/{part.name}": part.data for part in server.values()},
-        **{f"{_OURS}/programs/{each.program.installer}": each.path for each in installers if not each.program.medium},
+        **{
+            f"{_OURS}/programs/{installer.program.installer}": installer.path
+            for installer in installers
+            if not installer.program.medium
+        },
     }
 
 
@@ -197,7 +203,7 @@ def machine_plan(
             "commands": [{"run": list(command.run)} for command in settings.commands],
             "services": [{"name": service.name} for service in settings.services],
         },
-        "programs": [_installer_payload(each) for each in installers],
+        "programs": [_installer_payload(installer) for installer in installers],
         "server": {
             "parts": parts,
             # Listens on all interfaces inside the machine: QEMU forwards one port to it.
@@ -232,5 +238,5 @@ def summary(request: BuildRequest, plan: BuildPlan) -> Iterator[str]:
         state = "there" if here else f"download from {program.url}"
         state = f"MISSING: provide {program.iso or program.file}" if program.id in absent else state
         yield f"  to install: {program.name} {program.version} ({program.licence}): {state}"
-    for each in plan.programs.inbox:
-        yield f"  part of Windows: {each.name}"
+    for package in plan.programs.inbox:
+        yield f"  part of Windows: {package.name}"

@@ -82,7 +82,7 @@ class Udf:
                 size -= take
             offset = max(0, offset - extent.length)
         if size:
-            raise self._damaged(f"a file is {size} bytes too short")
+            raise self._invalid_image(f"a file is {size} bytes too short")
         return b"".join(parts)
 
     def _volume(self) -> tuple[int, int]:
@@ -90,7 +90,7 @@ class Udf:
         anchor = self._bytes(_ANCHOR * SECTOR, SECTOR)
         length, place = struct.unpack_from("<II", anchor, 16)
         if struct.unpack_from("<H", anchor)[0] != _PRIMARY_ANCHOR:
-            raise self._damaged("it has no UDF file system")
+            raise self._invalid_image("it has no UDF file system")
         partition = file_set = None
         for number in range(min(length // SECTOR, _MOST_DESCRIPTORS)):
             descriptor = self._bytes((place + number) * SECTOR, SECTOR)
@@ -102,7 +102,7 @@ class Udf:
             elif tag == _TERMINATOR:
                 break
         if partition is None or file_set is None:
-            raise self._damaged("it has no volume descriptor")
+            raise self._invalid_image("it has no volume descriptor")
         return partition, file_set
 
     def _directory(self, block: int) -> Iterator[tuple[str, int]]:
@@ -110,13 +110,13 @@ class Udf:
         extents = tuple(self._extents(block))
         size = sum(extent.length for extent in extents)
         if size > _MOST_DIRECTORY:
-            raise self._damaged("a directory is too large")
+            raise self._invalid_image("a directory is too large")
         data, at = self.read(extents, 0, size), 0
         while at + 38 <= len(data):
             tag, flags, name_length = struct.unpack_from("<H16xBB", data, at)
             place, further = struct.unpack_from("<I", data, at + 24)[0], struct.unpack_from("<H", data, at + 36)[0]
             if tag != _FILE_ID:
-                raise self._damaged("a directory is malformed")
+                raise self._invalid_image("a directory is malformed")
             name = data[at + 38 + further : at + 38 + further + name_length]
             if not flags & (_PARENT | _DELETED):
                 yield _name(name), place
@@ -135,7 +135,7 @@ class Udf:
             return
         step = {_SHORT: 8, _LONG: 16}.get(kind)
         if step is None or start + length > SECTOR:
-            raise self._damaged("a file has an unsupported layout")
+            raise self._invalid_image("a file has an unsupported layout")
         for at in range(start, start + length, step):
             size, place = struct.unpack_from("<II", entry, at)
             size = min(size & 0x3FFFFFFF, left)
@@ -146,17 +146,17 @@ class Udf:
     def _block(self, number: int, *tags: int) -> bytes:
         block = self._bytes(self._partition + number * SECTOR, SECTOR)
         if struct.unpack_from("<H", block)[0] not in tags:
-            raise self._damaged(f"block {number} has unexpected content")
+            raise self._invalid_image(f"block {number} has unexpected content")
         return block
 
     def _bytes(self, start: int, size: int) -> bytes:
         self._file.seek(start)
         data = self._file.read(size)
         if len(data) != size:
-            raise self._damaged("it is truncated")
+            raise self._invalid_image("it is truncated")
         return data
 
-    def _damaged(self, what: str) -> Invalid:
+    def _invalid_image(self, what: str) -> Invalid:
         return Invalid(what, code="invalid_iso", path=str(self._path), hint=_HINT)
 
 

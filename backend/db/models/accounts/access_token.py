@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy import UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models import enums
@@ -14,13 +15,15 @@ class AccessToken(Base):
     """A person's token, or without a person a project's. Only its hash is stored, and its beginning to recognise it."""
 
     __tablename__ = "access_token"
-    __table_args__ = (one_of("role", enums.Role),)
+    __table_args__ = (one_of("role", enums.Role), UniqueConstraint("trust_rule_id", "id_token_hash"))
 
     id: Mapped[Id]
     user_id: Mapped[UUID | None] = mapped_column(ref("user_account"), index=True)
     project_id: Mapped[UUID] = mapped_column(ref("project"), index=True)
     # By which a job of a CI system has got it, if it has.
     trust_rule_id: Mapped[UUID | None] = mapped_column(ref("trust_rule"), index=True)
+    # SHA-256 (hex) of the `jti` of the id token that it was exchanged for: no second one is.
+    id_token_hash: Mapped[str | None]
     name: Mapped[str]
     beginning: Mapped[str]
     # SHA-256 (hex) of the token.

@@ -1,4 +1,4 @@
-"""Which jobs of which CI system get a token of a project, without a stored secret."""
+"""Trust rules: jobs of CI systems that get a token of a project without a stored secret."""
 
 from datetime import datetime
 from uuid import UUID

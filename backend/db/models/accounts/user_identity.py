@@ -1,4 +1,4 @@
-"""Who people are to an OpenID provider."""
+"""Identities of people at OpenID providers."""
 
 from datetime import datetime
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""How long a project's data are kept, and how much it may store."""
+"""Retention rules and disk quota of a project."""
 
 from datetime import datetime
 from uuid import UUID

@@ -57,6 +57,7 @@ class Attempt(Base):
     usage: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     human_feedback: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     current_step: Mapped[int] = mapped_column(default=0)
+    trace_parent: Mapped[str | None]
     started_at: Mapped[Created]
     first_observation_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]

@@ -10,7 +10,7 @@ from backend.db.models.base import Base, Json, JsonList
 
 
 class ModelUsage(Base):
-    """What one worker process (`source`) asked of a model in five minutes: a `UsagePeriod`."""
+    """One worker process's (`source`) requests to a model in five minutes: a `UsagePeriod`."""
 
     __tablename__ = "model_usage"
 

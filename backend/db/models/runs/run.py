@@ -29,7 +29,11 @@ class Run(Base):
     `in_use` = running episodes, updated by `services.lifecycle.state_transitions` and checked by maintenance;
     `usage_seconds` = slot-seconds as of `usage_updated_at`, with decay; `last_scheduled_at` = when one of its episodes
     last started, or first could; `estimates_updated_at` = when the estimated seconds of its waiting episodes were last
-    updated.
+    updated. `run_usd`, `run_tokens` and `run_desktop_hours` are its budget (None: no limit); `budget_reached` says
+    which of them is reached.
+
+    `trace_parent` is the W3C trace context of its submission, if that was traced; with `trace_per_episode` its episodes
+    have traces of their own, which link to it.
     """
 
     __tablename__ = "run"
@@ -69,11 +73,17 @@ class Run(Base):
     origin: Mapped[str] = mapped_column(default=enums.Origin.MEASURED, server_default=enums.Origin.MEASURED.value)
     priority: Mapped[int] = mapped_column(default=NORMAL, server_default=text("0"))
     concurrency: Mapped[int | None]
+    run_usd: Mapped[float | None]
+    run_tokens: Mapped[int | None]
+    run_desktop_hours: Mapped[float | None]
+    budget_reached: Mapped[str] = mapped_column(default="", server_default=text("''"))
     in_use: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     usage_seconds: Mapped[float] = mapped_column(default=0.0, server_default=text("0"))
     usage_updated_at: Mapped[Created]
     last_scheduled_at: Mapped[Created]
     estimates_updated_at: Mapped[Created]
+    trace_parent: Mapped[str | None]
+    trace_per_episode: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     next_event_seq: Mapped[int] = mapped_column(default=1)
     rollup_stale: Mapped[bool] = mapped_column(default=True)
     rollup_started_at: Mapped[datetime | None]

@@ -2,10 +2,11 @@
 
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.db.models import AuditEntry
+from backend.db.repositories.common_queries import contains_words
 
 MOST_SEARCHED = 100_000
 """Newest entries in which words are searched for: no index has them."""
@@ -30,6 +31,6 @@ def listing(
     if words:
         first = session.scalar(select(key).order_by(key.desc()).offset(MOST_SEARCHED).limit(1))
         columns = (AuditEntry.who, AuditEntry.action, AuditEntry.target, AuditEntry.address)
-        query = query.where(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+        query = query.where(contains_words(words, *columns))
         query = query if first is None else query.where(key > first)
     return list(session.scalars(query))

@@ -1,4 +1,4 @@
-"""Who people are to OpenID providers."""
+"""Identities of people at OpenID providers."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Which jobs of CI systems projects trust."""
+"""Trust rules: jobs of CI systems that projects trust."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -34,6 +34,14 @@ def end_tokens(session: Session, rule_id: UUID) -> int:
     where = (AccessToken.trust_rule_id == rule_id, AccessToken.revoked_at.is_(None))
     query = update(AccessToken).where(*where, AccessToken.expires_at > func.now()).values(revoked_at=func.now())
     return int(getattr(session.execute(query), "rowcount", 0))
+
+
+def is_used(session: Session, rule_id: UUID, id_token_hash: str) -> bool:
+    """Whether an id token was exchanged by this rule. The rule must be locked."""
+    query = select(AccessToken.id).where(
+        AccessToken.trust_rule_id == rule_id, AccessToken.id_token_hash == id_token_hash
+    )
+    return session.scalar(query.limit(1)) is not None
 
 
 def remove_old_tokens(session: Session, rule_id: UUID, age: timedelta) -> None:

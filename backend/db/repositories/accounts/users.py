@@ -66,7 +66,7 @@ def memberships(session: Session) -> Sequence[Row[UUID, str, str]]:
     ).all()
 
 
-def _preferred(user_id: Any, name: Any, every: Any) -> Select[UUID, str, str]:
+def _preferred_project(user_id: Any, name: Any, every: Any) -> Select[UUID, str, str]:
     """Id, name and the person's role of one of their projects.
 
     The one of that name, else `default`, else the first by name; `every`: of all projects.
@@ -80,8 +80,8 @@ def _preferred(user_id: Any, name: Any, every: Any) -> Select[UUID, str, str]:
 
 _NUMBER = select(func.count()).select_from(Project).scalar_subquery()
 _NAME, _TOKEN = bindparam("name", type_=Text), bindparam("token_hash", type_=Text)
-_PROJECT = _preferred(UserAccount.id, _NAME, UserAccount.admin).lateral("own")
-_ANY_PROJECT = select(_preferred(None, _NAME, true()).subquery("own"), _NUMBER)
+_PROJECT = _preferred_project(UserAccount.id, _NAME, UserAccount.admin).lateral("own")
+_ANY_PROJECT = select(_preferred_project(None, _NAME, true()).subquery("own"), _NUMBER)
 _OPEN_SESSION = (
     select(
         UserSession.id,

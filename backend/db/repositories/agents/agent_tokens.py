@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Attempt, Episode, Run, Task
 
 
-def locked(session: Session, episode_id: UUID) -> tuple[Episode, Run] | None:
+def get_locked(session: Session, episode_id: UUID) -> tuple[Episode, Run] | None:
     """The episode, locked, and its run."""
     query = (
         select(Episode, Run)

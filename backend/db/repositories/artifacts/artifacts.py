@@ -94,6 +94,6 @@ def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
     return list(session.scalars(query.execution_options(synchronize_session=False)))
 
 
-def known(session: Session, names: Iterable[str]) -> set[str]:
+def existing_hashes(session: Session, names: Iterable[str]) -> set[str]:
     """Those of the hashes that have a row."""
     return set(session.scalars(select(Artifact.sha256).where(Artifact.sha256.in_(list(names)))))

@@ -28,6 +28,10 @@ _STORED = text("""
         UNION SELECT sha256 FROM web_asset WHERE project_id = :project
         UNION SELECT task_draft_asset.sha256 FROM task_draft_asset
             JOIN task_draft ON task_draft.id = task_draft_asset.draft_id WHERE task_draft.project_id = :project
+        UNION SELECT unnest(ARRAY[step.frame_sha256, step.tree_sha256]) FROM demonstration_step AS step
+            JOIN demonstration ON demonstration.id = step.demonstration_id
+            JOIN demonstration_set ON demonstration_set.id = demonstration.set_id
+            WHERE demonstration_set.project_id = :project
     )
 """)
 
@@ -37,7 +41,7 @@ def of_project(session: Session, project_id: UUID) -> Retention | None:
     return session.get(Retention, project_id)
 
 
-def locked(session: Session, project_id: UUID) -> Retention:
+def get_locked(session: Session, project_id: UUID) -> Retention:
     """Rules of a project, made if missing, locked."""
     session.execute(insert(Retention).values(project_id=project_id).on_conflict_do_nothing())
     query = select(Retention).where(Retention.project_id == project_id).with_for_update()
@@ -45,7 +49,7 @@ def locked(session: Session, project_id: UUID) -> Retention:
 
 
 def claim(session: Session, before: datetime) -> Retention | None:
-    """Rules that nobody has applied since then; marks them as applied now, for one caller."""
+    """Claims rules that were not applied since then, and marks them as applied now."""
     due = or_(Retention.applied_at.is_(None), Retention.applied_at < before)
     query = select(Retention).where(due).order_by(Retention.project_id).limit(1).with_for_update(skip_locked=True)
     row = session.scalar(query)

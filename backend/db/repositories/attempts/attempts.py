@@ -44,7 +44,7 @@ def get(session: Session, attempt_id: UUID) -> Attempt | None:
     return session.get(Attempt, attempt_id)
 
 
-def locked(session: Session, attempt_id: UUID) -> tuple[Attempt, Episode, Lease] | None:
+def get_locked(session: Session, attempt_id: UUID) -> tuple[Attempt, Episode, Lease] | None:
     """Attempt, episode and lease in their current state, locked. The caller holds the run's lock."""
     query = (
         select(Attempt, Episode, Lease)
@@ -102,7 +102,7 @@ class LocatedAttempt:
     step_at: datetime | None = None
 
 
-def located(session: Session, condition: ColumnElement[bool]) -> list[LocatedAttempt]:
+def located_attempts(session: Session, condition: ColumnElement[bool]) -> list[LocatedAttempt]:
     """Attempts with worker and slot, by number."""
     last = select(Step.created_at).where(Step.attempt_id == Attempt.id).order_by(Step.index.desc()).limit(1)
     step_at = case((Attempt.live, last.scalar_subquery()))

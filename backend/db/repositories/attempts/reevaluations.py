@@ -57,7 +57,7 @@ def hold_long(session: Session) -> None:
     session.execute(select(func.set_config("idle_in_transaction_session_timeout", "900000", True)))
 
 
-def locked(session: Session, rescore_id: UUID) -> Reevaluation | None:
+def get_locked(session: Session, rescore_id: UUID) -> Reevaluation | None:
     """The current request, locked; None if it is claimed."""
     query = select(Reevaluation).where(Reevaluation.id == rescore_id).with_for_update(skip_locked=True)
     return session.scalar(query.execution_options(populate_existing=True))
@@ -95,13 +95,13 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
 def judgeable_episodes(session: Session, run_id: UUID) -> list[UUID]:
     """Episodes of a run that have a score, or are lost without a verdict."""
     scored = Episode.state == EpisodeState.SCORED.value
-    query = select(Episode.id).where(Episode.run_id == run_id, scored | _unjudged())
+    query = select(Episode.id).where(Episode.run_id == run_id, scored | _is_unjudged())
     return list(session.scalars(query.order_by(Episode.id)))
 
 
 def unjudged_of_run(session: Session, run_id: UUID) -> list[tuple[Episode, Evaluation]]:
     """Lost episodes of a run whose last attempt lacks only the verdict, locked, with its evidence."""
-    query = select(Episode).where(Episode.run_id == run_id, _unjudged()).order_by(Episode.id)
+    query = select(Episode).where(Episode.run_id == run_id, _is_unjudged()).order_by(Episode.id)
     rows = session.scalars(query.with_for_update(key_share=True).execution_options(populate_existing=True)).all()
     pairs = [(episode, unjudged_evaluation(session, episode.id)) for episode in rows]
     return [(episode, evaluation) for episode, evaluation in pairs if evaluation is not None]
@@ -118,7 +118,7 @@ def unjudged_evaluation(session: Session, episode_id: UUID) -> Evaluation | None
     return session.scalar(query.order_by(Evaluation.id.desc()).limit(1))
 
 
-def _unjudged() -> ColumnElement[bool]:
+def _is_unjudged() -> ColumnElement[bool]:
     """The episode is lost, and its last attempt's evidence is stored."""
     evaluations = (
         select(Evaluation.id)

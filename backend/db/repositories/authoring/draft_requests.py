@@ -8,16 +8,19 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import TaskDraftRequest
 from backend.db.models.enums import DraftRequestState
+from backend.db.repositories.runs.budgets import OVER_BUDGET
 
 
 def next_waiting(session: Session) -> TaskDraftRequest | None:
-    """The oldest unclaimed request, locked until the end of the transaction."""
+    """The oldest unclaimed request of a project within its budget, locked until the end of the transaction."""
     waiting = DraftRequestState.WAITING.value
-    query = select(TaskDraftRequest).where(TaskDraftRequest.state == waiting).order_by(TaskDraftRequest.id).limit(1)
+    within = TaskDraftRequest.project_id.not_in(OVER_BUDGET)
+    query = select(TaskDraftRequest).where(TaskDraftRequest.state == waiting, within)
+    query = query.order_by(TaskDraftRequest.id).limit(1)
     return session.scalar(query.with_for_update(skip_locked=True).execution_options(populate_existing=True))
 
 
-def locked(session: Session, request_id: UUID) -> TaskDraftRequest | None:
+def get_locked(session: Session, request_id: UUID) -> TaskDraftRequest | None:
     """The current request, locked; None if it is claimed."""
     query = select(TaskDraftRequest).where(TaskDraftRequest.id == request_id).with_for_update(skip_locked=True)
     return session.scalar(query.execution_options(populate_existing=True))

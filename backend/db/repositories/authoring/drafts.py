@@ -22,9 +22,22 @@ from backend.db.models import (
     TaskSet,
 )
 from backend.db.models.enums import ReviewVerdict
-from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.pagination import CursorPage, page
+from backend.db.repositories.common_queries import AnyRow, contains_words
+from backend.db.repositories.pagination import Columns, CursorPage, sorted_page
 from backend.domain.drafts.states import DraftState
+from backend.domain.model.sort_order import SortOrder
+
+ORDER: Columns = {
+    "task": func.lower(TaskDraft.domain + "/" + TaskDraft.name),
+    "state": TaskDraft.state,
+    "approvals": TaskDraft.approvals,
+    "author": select(func.lower(Actor.name))
+    .where(Actor.id == TaskDraft.author_id)
+    .correlate(TaskDraft)
+    .scalar_subquery(),
+    "changed": TaskDraft.updated_at,
+}
+"""What a list of drafts can be sorted by."""
 
 
 def get(session: Session, draft_id: UUID) -> TaskDraft | None:
@@ -46,17 +59,19 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     words: str = "",
     cursor: str | None = None,
     limit: int = 50,
+    order: SortOrder | None = None,
 ) -> CursorPage[TaskDraft]:
-    """Drafts, newest first. `words` is searched in key and instruction."""
+    """Drafts, newest first or in another order. `words` is searched in key and instruction."""
     query = select(TaskDraft).where(TaskDraft.project_id == project_id)
     if states:
         query = query.where(TaskDraft.state.in_(list(states)))
     if benchmark is not None:
         query = query.where(TaskDraft.benchmark == benchmark)
     if words:
-        both = func.lower(TaskDraft.domain + "/" + TaskDraft.name + " " + TaskDraft.instruction)
-        query = query.where(both.contains(words.lower(), autoescape=True))
-    return page(session, query, TaskDraft.id, cursor=cursor, limit=limit, newest_first=True)
+        query = query.where(
+            contains_words(words, TaskDraft.domain + "/" + TaskDraft.name + " " + TaskDraft.instruction)
+        )
+    return sorted_page(session, query, TaskDraft.id, ORDER, order=order, cursor=cursor, limit=limit)
 
 
 def counts(session: Session, project_id: UUID) -> dict[str, int]:
@@ -77,7 +92,7 @@ def open_one(session: Session, project_id: UUID, benchmark: str, domain: str, na
     return session.scalar(query.limit(1))
 
 
-def unpublished(session: Session, project_id: UUID, benchmark: str) -> list[TaskDraft]:
+def unpublished_drafts(session: Session, project_id: UUID, benchmark: str) -> list[TaskDraft]:
     """Approved drafts that wait for the next version of a benchmark, locked, oldest first."""
     query = (
         select(TaskDraft)

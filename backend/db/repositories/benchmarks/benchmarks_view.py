@@ -20,9 +20,10 @@ from backend.db.models import (
     TaskValidation,
 )
 from backend.db.repositories.benchmarks import labels
-from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt
+from backend.db.repositories.common_queries import AnyRow, contains_words, has_difficulty, newest_attempt
 from backend.db.repositories.pagination import Columns, in_order
 from backend.domain.model.run import VALIDATION_AGENTS
+from backend.domain.model.score import SOLVED_TOLERANCE
 from backend.domain.model.sort_order import SortOrder
 from backend.domain.model.task import DIFFICULTIES
 
@@ -128,7 +129,7 @@ def tasks(  # noqa: PLR0913, PLR0917 - which ones, in which order, from where on
         query = query.where(has_difficulty(filters["difficulty"]))
     if filters.get("q"):
         columns = (Task.name, Task.domain, Task.instruction)
-        query = query.where(or_(*(column.icontains(filters["q"], autoescape=True) for column in columns)))
+        query = query.where(contains_words(filters["q"], *columns))
     if order is not None:
         return session.execute(in_order(query, TASK_ORDER, order, Task.id, limit)).all()
     if after is not None:
@@ -188,6 +189,24 @@ def versions_with_episodes(session: Session, task_id: UUID) -> Sequence[AnyRow]:
         .where(Task.id == task_id)
         .group_by(same.id, other_set.version)
         .order_by(other_set.version.desc())
+    )
+    return session.execute(query).all()
+
+
+def results_by_configuration(session: Session, task_id: UUID) -> Sequence[AnyRow]:
+    """Scored episodes of a task that count for the agent: (AgentConfiguration, scored, solved, mean)."""
+    solved = func.count().filter(Episode.score >= 1.0 - SOLVED_TOLERANCE)
+    query = (
+        select(
+            AgentConfiguration,
+            func.count().label("scored"),
+            solved.label("solved"),
+            func.avg(Episode.score).label("mean"),
+        )
+        .join(Run, Run.agent_configuration_id == AgentConfiguration.id)
+        .join(Episode, Episode.run_id == Run.id)
+        .where(Episode.task_id == task_id, Episode.state == "scored", ~Episode.human_assisted)
+        .group_by(AgentConfiguration.id)
     )
     return session.execute(query).all()
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from backend.db.models import Quarantine, Task, TaskVariant
 from backend.db.repositories.benchmarks import labels
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.common_queries import AnyRow, contains_words
 
 task_key = Task.domain + "/" + Task.name
 _LIKE = str.maketrans({"*": "%", "?": "_", "%": r"\%", "_": r"\_", "\\": r"\\"})
@@ -91,7 +91,7 @@ class TaskFilter:
         if self.domains:
             alternatives.append(Task.domain == any_(literal(list(self.domains), ARRAY(Text))))
         if self.words:
-            alternatives += [column.icontains(self.words, autoescape=True) for column in (task_key, Task.instruction)]
+            alternatives.append(contains_words(self.words, task_key, Task.instruction))
         return or_(*alternatives) if alternatives else true()
 
     @property
@@ -115,7 +115,7 @@ def each_matches(session: Session, task_set_id: UUID, wish: TaskFilter) -> bool:
     conditions = [*map(like, wish.globs), *(value & wish.matching for value in values)]
     own = Task.task_set_id == task_set_id
     columns: list[ColumnElement[bool]] = [select(Task.id).where(own, wish.condition).exists()]
-    columns += [select(Task.id).where(own, each).exists() for each in conditions]
+    columns += [select(Task.id).where(own, condition).exists() for condition in conditions]
     if wish.keys:
         known = select(func.count()).where(own, TaskFilter(keys=wish.keys).matching).scalar_subquery()
         columns.append(known == len(set(wish.keys)))

@@ -4,14 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import insert, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.expression import cast
 
 from backend.db.models import Task, TaskAsset
 from backend.db.repositories.benchmarks import labels
-from backend.db.repositories.common_queries import has_difficulty
+from backend.db.repositories.common_queries import contains_words, has_difficulty
 from backend.db.repositories.pagination import CursorPage, page
 
 
@@ -71,8 +71,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     if feasible is not None:
         query = query.where(Task.feasible == feasible)
     if words:
-        both = func.lower(Task.domain + "/" + Task.name + " " + Task.instruction)
-        query = query.where(both.contains(words.lower(), autoescape=True))
+        query = query.where(contains_words(words, Task.domain + "/" + Task.name + " " + Task.instruction))
     return page(session, query, Task.id, cursor=cursor, limit=limit)
 
 

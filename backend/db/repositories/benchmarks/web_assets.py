@@ -12,7 +12,7 @@ from backend.db.models import Artifact, WebAsset
 AssetRow = tuple[WebAsset, Artifact | None]
 
 
-def known(session: Session, project_id: UUID, urls: Collection[str]) -> Mapping[str, AssetRow]:
+def by_urls(session: Session, project_id: UUID, urls: Collection[str]) -> Mapping[str, AssetRow]:
     """Stored information per address, with the row of its bytes if any."""
     query = (
         select(WebAsset, Artifact)

@@ -23,7 +23,7 @@ def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[
     Slots of its own machine or, for a cluster's provider, of that cluster's ready nodes, starting with the node with
     the fewest desktops. Fewer are returned if others take some concurrently.
     """
-    ranked = _ranked(worker, provider).subquery()
+    ranked = _rank_free_slots(worker, provider).subquery()
     query = (
         select(Slot)
         .join(ranked, ranked.c.id == Slot.id)
@@ -38,7 +38,7 @@ def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[
     return [slot for slot in slots if slot.id not in leased_ids]
 
 
-def _ranked(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
+def _rank_free_slots(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
     """Free slots, each with the number of desktops on its node after taking it, and whether to use it last."""
     live = Lease.released_at.is_(None)
     is_leased = select(Lease.id).where(Lease.slot_id == Slot.id, live).exists()

@@ -59,7 +59,7 @@ def lock_all(session: Session) -> None:
     session.execute(select(Licence.id).order_by(Licence.name).with_for_update())
 
 
-def needed(session: Session) -> dict[str, int]:
+def task_counts(session: Session) -> dict[str, int]:
     """Number of tasks that need each licence, configured or not."""
     return {row.name: int(row.tasks) for row in session.execute(_NEEDED)}
 

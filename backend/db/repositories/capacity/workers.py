@@ -114,7 +114,7 @@ def heard_since(session: Session, since: datetime) -> list[Worker]:
     return list(session.scalars(select(Worker).where(Worker.heartbeat_at >= since).order_by(Worker.id.desc())))
 
 
-def providers_named(session: Session) -> set[str]:
+def providers_by_name(session: Session) -> set[str]:
     """Names of providers of any worker or slot."""
     offers = Worker.capabilities["providers"]
     names = select(func.jsonb_object_keys(offers)).where(func.jsonb_typeof(offers) == "object").distinct()

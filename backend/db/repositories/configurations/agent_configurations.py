@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import AgentConfiguration, Benchmark, Rollup, Run, TaskSet
 from backend.db.models.enums import RANKED_PURPOSES, Dimension
-from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.pagination import Columns, CursorPage, in_order, page
+from backend.db.repositories.common_queries import AnyRow, contains_words
+from backend.db.repositories.pagination import Columns, CursorPage, sorted_page
 from backend.domain.model.sort_order import SortOrder
 
 _RUNS = (
@@ -82,7 +82,7 @@ def listing(  # noqa: PLR0913 - whose, which, in which order, from where on
 
     Args:
         session: the transaction.
-        project_id: whose.
+        project_id: only configurations of this project.
         words: part of a name, agent or model; empty = any.
         cursor: of the page before.
         limit: rows at most.
@@ -92,11 +92,8 @@ def listing(  # noqa: PLR0913 - whose, which, in which order, from where on
     query = query.where(AgentConfiguration.project_id == project_id)
     if words:
         columns = (AgentConfiguration.title, AgentConfiguration.name, AgentConfiguration.params["model"].astext)
-        query = query.where(or_(*(column.icontains(words, autoescape=True) for column in columns)))
-    if order is None:
-        return page(session, query, AgentConfiguration.id, cursor=cursor, limit=limit, newest_first=True)
-    rows = list(session.execute(in_order(query, ORDER, order, AgentConfiguration.id, limit)))
-    return CursorPage(rows[:limit], rows[limit - 1].AgentConfiguration.id.hex if len(rows) > limit else None)
+        query = query.where(contains_words(words, *columns))
+    return sorted_page(session, query, AgentConfiguration.id, ORDER, order=order, cursor=cursor, limit=limit)
 
 
 def run_counts(session: Session, configuration_id: UUID) -> AnyRow:
@@ -106,12 +103,12 @@ def run_counts(session: Session, configuration_id: UUID) -> AnyRow:
 
 
 def results(session: Session, configuration_id: UUID, limit: int) -> Sequence[AnyRow]:
-    """(Run, configuration, Rollup of all tasks, benchmark, version) of the newest measured runs with a score."""
+    """Newest measured runs with a score: (Run, configuration, Rollup of all tasks, benchmark, version, all_tasks)."""
     return _results(session, AgentConfiguration.id == configuration_id, limit)
 
 
 def results_of_agent(session: Session, project_id: UUID, agent: str, limit: int) -> Sequence[AnyRow]:
-    """The same of all configurations of an agent."""
+    """As `results`, for all configurations of an agent."""
     of_agent = (AgentConfiguration.project_id == project_id) & (AgentConfiguration.name == agent)
     return _results(session, of_agent, limit)
 
@@ -124,6 +121,7 @@ def _results(session: Session, which: ColumnElement[bool], limit: int) -> Sequen
             Rollup,
             Benchmark.name.label("benchmark"),
             TaskSet.version,
+            TaskSet.counts["tasks"].as_integer().label("all_tasks"),
         )
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import case, delete, exists, func, select, update
+from sqlalchemy import BigInteger, case, cast, delete, exists, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from backend.db.models import (
@@ -21,9 +21,21 @@ from backend.db.models import (
 )
 from backend.db.models.attempts.reevaluation import Reevaluation
 from backend.db.models.enums import DeletionKind, ReevaluationState
+from backend.db.repositories.pagination import Columns, CursorPage, sorted_page
 from backend.domain.model.episode import EpisodeState
+from backend.domain.model.sort_order import SortOrder
 
-_ORDER = {kind.value: place for place, kind in enumerate(DeletionKind)}
+_RANK = {kind.value: place for place, kind in enumerate(DeletionKind)}
+_REMOVED = func.jsonb_each_text(Deletion.removed).table_valued("key", "value").lateral("removed_rows")
+ORDER: Columns = {
+    "name": func.lower(Deletion.name),
+    "kind": Deletion.kind,
+    "state": Deletion.finished_at.is_(None),
+    "deleted-by": func.lower(Deletion.requested_by),
+    "when": Deletion.created_at,
+    "rows-removed": select(func.coalesce(func.sum(cast(_REMOVED.c.value, BigInteger)), 0)).scalar_subquery(),
+}
+"""What the list can be sorted by."""
 
 
 def add(  # noqa: PLR0913 - its columns
@@ -41,16 +53,15 @@ def get(session: Session, deletion_id: UUID) -> Deletion | None:
     return session.get(Deletion, deletion_id)
 
 
-def newest(session: Session, limit: int, before: UUID | None) -> Sequence[Deletion]:
-    """Deletions, the newest first."""
-    query = select(Deletion).order_by(Deletion.id.desc()).limit(limit)
-    return session.scalars(query if before is None else query.where(Deletion.id < before)).all()
+def listing(session: Session, *, cursor: str | None, limit: int, order: SortOrder | None = None) -> CursorPage[Any]:
+    """Deletions, newest first or in another order."""
+    return sorted_page(session, select(Deletion), Deletion.id, ORDER, order=order, cursor=cursor, limit=limit)
 
 
 def claim(session: Session) -> Deletion | None:
     """The next unfinished deletion, locked: of several of one project runs come first, and benchmarks last."""
     other = aliased(Deletion)
-    rank, other_rank = (case(_ORDER, value=row.kind) for row in (Deletion, other))
+    rank, other_rank = (case(_RANK, value=row.kind) for row in (Deletion, other))
     earlier = exists().where(other.finished_at.is_(None), other.project_id == Deletion.project_id, other_rank < rank)
     query = select(Deletion).where(Deletion.finished_at.is_(None), ~earlier).order_by(Deletion.id).limit(1)
     return session.scalar(query.with_for_update(skip_locked=True, of=Deletion))

@@ -1,4 +1,4 @@
-"""What is older than a project's rules allow."""
+"""Data that a project's retention rules no longer keep."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -53,7 +53,7 @@ def drafts(session: Session, project_id: UUID, before: datetime) -> Sequence[Any
     return session.execute(query.order_by(TaskDraft.updated_at, TaskDraft.id)).all()
 
 
-def _thinned(project_id: UUID, since: datetime | None, before: datetime) -> ColumnElement[bool]:
+def _thinned_steps(project_id: UUID, since: datetime | None, before: datetime) -> ColumnElement[bool]:
     """Steps whose screens no verdict needs: not the state that was scored, and not what a judge has seen."""
     later = aliased(Step)
     last = ~exists().where(later.attempt_id == Step.attempt_id, later.index > Step.index)
@@ -74,12 +74,12 @@ def _thinned(project_id: UUID, since: datetime | None, before: datetime) -> Colu
 
 def screens(session: Session, project_id: UUID, since: datetime | None, before: datetime) -> int:
     """Number of steps to thin."""
-    return session.scalars(select(func.count()).where(_thinned(project_id, since, before))).one()
+    return session.scalars(select(func.count()).where(_thinned_steps(project_id, since, before))).one()
 
 
 def thin(session: Session, project_id: UUID, since: datetime | None, before: datetime, limit: int) -> int:
     """Removes the screens of at most `limit` steps, and their attempts' videos. Returns the number of steps."""
-    some = select(Step.id).where(_thinned(project_id, since, before)).order_by(Step.id).limit(limit)
+    some = select(Step.id).where(_thinned_steps(project_id, since, before)).order_by(Step.id).limit(limit)
     ids = session.scalars(some).all()
     if ids:
         empty = dict.fromkeys(("frame_sha256", "a11y_sha256", "agent_view_sha256", "prompt_sha256"))

@@ -81,7 +81,7 @@ class TrainingEpisode:
 def groups(session: Session, scope: Scope) -> list[EpisodeGroup]:
     """Counts of all episodes of the scope, including excluded ones."""
     columns = (_reason(scope), _result(), _kind(), TaskSet.benchmark_id)
-    query = _joined(select(*columns, func.count(), func.coalesce(func.sum(Episode.steps), 0)))
+    query = _join_rows(select(*columns, func.count(), func.coalesce(func.sum(Episode.steps), 0)))
     rows = session.execute(_filter_rows(query, scope).group_by(*columns))
     return sorted(
         (EpisodeGroup(*row) for row in rows), key=lambda g: (g.reason, str(g.result), g.kind, g.benchmark_id.hex)
@@ -91,16 +91,18 @@ def groups(session: Session, scope: Scope) -> list[EpisodeGroup]:
 def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[TrainingEpisode]:
     """The next exported episodes, in order of creation."""
     entities = (Episode, Attempt, Evaluation, Run, Task, TaskSet, Benchmark, AgentConfiguration, Worker, Node.name)
-    query = _joined(select(*entities, _kind(), _result()))
+    query = _join_rows(select(*entities, _kind(), _result()))
     query = query.join(Worker, Worker.id == Attempt.worker_id).join(Slot, Slot.id == Attempt.slot_id)
     query = _filter_rows(query.join(Node, Node.id == Slot.node_id), scope).where(_reason(scope) == "")
     return [TrainingEpisode(*row) for row in session.execute(_after(query, after).limit(limit))]
 
 
-def excluded(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[tuple[UUID, UUID, str, str]]:
+def excluded_episodes(
+    session: Session, scope: Scope, after: UUID | None, limit: int
+) -> list[tuple[UUID, UUID, str, str]]:
     """The next (episode, run, task, reason) of selected episodes that are not exported."""
     reason = _reason(scope)
-    query = _joined(select(Episode.id, Episode.run_id, Task.domain + "/" + Task.name, reason))
+    query = _join_rows(select(Episode.id, Episode.run_id, Task.domain + "/" + Task.name, reason))
     query = _filter_rows(query, scope).where(reason.not_in(("", NOT_MATCHING)))
     return [(row[0], row[1], row[2], row[3]) for row in session.execute(_after(query, after).limit(limit))]
 
@@ -131,7 +133,7 @@ def choices(session: Session, project_id: UUID) -> list[tuple[str, str, str | No
     return [(row[0], row[1], row[2], row[3]) for row in rows]
 
 
-def _joined(query: Any) -> Select[Any]:
+def _join_rows(query: Any) -> Select[Any]:
     """An episode with everything that belongs to it; attempt and evaluation only if it is scored."""
     scored = (Attempt.episode_id == Episode.id) & (Attempt.state == AttemptState.SCORED.value)
     statement: Select[Any] = (

@@ -74,7 +74,7 @@ def seen_steps(session: Session, attempt_id: UUID) -> Sequence[AnyRow]:
     return session.execute(query.where(Step.attempt_id == attempt_id).order_by(Step.index)).all()
 
 
-def spent(
+def judge_costs(
     session: Session, *, run_id: UUID | None = None, attempt_id: UUID | None = None, judge_id: UUID | None = None
 ) -> tuple[int, float, bool]:
     """(answers, USD, all of them priced): cost of judges for a run or an attempt, or of one judge."""

@@ -26,7 +26,7 @@ from backend.db.models.enums import JudgeKind
 from backend.db.repositories.common_queries import AnyRow
 
 
-def _judged(judge: Judge) -> Select[UUID]:
+def _judged_attempts(judge: Judge) -> Select[UUID]:
     """Attempts that a judge has judged; for graphs, those whose current verdict has a CR."""
     if judge.kind == JudgeKind.VLM:
         return select(JudgeVerdict.attempt_id).where(JudgeVerdict.judge_id == judge.id).distinct()
@@ -42,12 +42,12 @@ def _judged(judge: Judge) -> Select[UUID]:
 
 def judged_attempts(session: Session, judge: Judge) -> set[UUID]:
     """The attempts from which items can be drawn."""
-    return set(session.scalars(_judged(judge)))
+    return set(session.scalars(_judged_attempts(judge)))
 
 
 def judged_count(session: Session, judge: Judge) -> int:
     """Their number."""
-    return session.scalars(select(func.count()).select_from(_judged(judge).subquery())).one()
+    return session.scalars(select(func.count()).select_from(_judged_attempts(judge).subquery())).one()
 
 
 def drawn_attempts(session: Session, judge_id: UUID) -> set[UUID]:
@@ -147,7 +147,7 @@ def put_rating(session: Session, row: Mapping[str, Any]) -> None:
     session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id"], set_=changes))
 
 
-def compared(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
+def compared_verdicts(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
     """Every person's verdict and the judge's: attempt, episode, task, level, criterion, judge, person, reached.
 
     Only if both had the same question.
@@ -176,7 +176,7 @@ def compared(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def rated(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
+def rated_items(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
     """Every person's rating of an item with its measures: attempt, task, completion, logic, CR, LC."""
     cr, lc = aliased(Measure), aliased(Measure)
     query = (

@@ -1,66 +1,66 @@
-"""What runs that are compared scored, task by task."""
+"""Scores of compared runs, by task."""
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ARRAY, ColumnElement, Double, Text, Uuid, any_, cast, func, literal, select
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy import ARRAY, Text, Uuid, any_, cast, func, literal, select, text
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Benchmark, Episode, Run, Step, Task, TaskSet
-from backend.db.repositories.common_queries import AnyRow, in_quarantine
+from backend.db.models import Benchmark, Quarantine, Run, Task, TaskSet
+from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.results.pass_rollups import on_boards
-from backend.domain.model.episode import EpisodeState
+
+_EPISODES = text("""
+    SELECT e.run_id AS run, array_agg(CAST(e.id AS text)) AS ids, array_agg(CAST(e.task_id AS text)) AS tasks,
+        array_agg(e.repeat_index) AS repeats, array_agg(e.state = 'scored' AND NOT e.human_assisted) AS counted,
+        array_agg(e.state = 'lost') AS lost, array_agg(e.score) AS scores, array_agg(e.steps) AS steps,
+        array_agg(CAST(a.seconds ->> 'agent' AS float)) AS seconds,
+        array_agg(CASE WHEN a.usage ->> 'priced' IS DISTINCT FROM 'false' THEN CAST(a.usage ->> 'usd' AS float) END)
+            AS usd
+    FROM episode e LEFT JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
+    WHERE e.run_id = ANY(:runs) GROUP BY e.run_id
+""")
+
+_TASKS = text("""
+    SELECT coalesce(array_agg(CAST(id AS text)), '{}') AS ids, coalesce(array_agg(domain || '/' || name), '{}') AS keys,
+        coalesce(array_agg(content_hash), '{}') AS hashes
+    FROM task WHERE id IN (SELECT task_id FROM episode WHERE run_id = ANY(:runs))
+""")
+
+_LABELS = text("""
+    SELECT CAST(labels AS text), array_agg(CAST(id AS text))
+    FROM task WHERE id IN (SELECT task_id FROM episode WHERE run_id = ANY(:runs)) GROUP BY labels
+""")
 
 
-def _counts() -> ColumnElement[bool]:
-    return (Episode.state == EpisodeState.SCORED) & ~Episode.human_assisted
-
-
-def task_results(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """One row per run and task.
+def episode_columns(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """All episodes, one row per run: a row per episode takes seconds for 50,000 of them.
 
     Returns:
-        (run, task id, key, content hash, quarantined, scores by repeat, their episodes, lost, mean steps, mean seconds
-        of the agent); scores and means are of episodes that count, None without one.
+        (run, ids, tasks, repeats, counted, lost, scores, steps, seconds, usd): lists with one value per episode; ids as
+        texts; `seconds` of the agent; `usd` of its model calls, None where one of them has no price.
     """
-    seconds = cast(Attempt.seconds["agent"].astext, Double)
-    columns: tuple[Any, ...] = (
-        Episode.run_id.label("run"),
-        Task.id.label("task_id"),
-        (Task.domain + "/" + Task.name).label("key"),
-        Task.content_hash,
-        in_quarantine(Task.id).label("quarantined"),
-        func.array_agg(aggregate_order_by(Episode.score, Episode.repeat_index)).filter(_counts()).label("scores"),
-        func.array_agg(aggregate_order_by(Episode.id, Episode.repeat_index)).filter(_counts()).label("episodes"),
-        func.count().filter(Episode.state == EpisodeState.LOST).label("lost"),
-        cast(func.avg(Episode.steps).filter(_counts()), Double).label("steps"),
-        func.avg(seconds).filter(_counts()).label("seconds"),
-    )
-    query = (
-        select(*columns)
-        .join(Task, Task.id == Episode.task_id)
-        .outerjoin(Attempt, (Attempt.episode_id == Episode.id) & (Attempt.state == "scored"))
-        .where(Episode.run_id.in_(run_ids))
-        .group_by(Episode.run_id, Task.id)
-    )
-    return session.execute(query.order_by(Episode.run_id, Task.domain, Task.name)).all()
+    return session.execute(_EPISODES, {"runs": list(run_ids)}).all()
 
 
-def task_costs(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(run, task id, mean USD of an episode that counts), only of tasks whose every model call has a price."""
-    usd = func.sum(cast(Step.usage["usd"].astext, Double))
-    query = (
-        select(Episode.run_id.label("run"), Episode.task_id, (usd / func.count(Episode.id.distinct())).label("usd"))
-        .join(Attempt, Attempt.episode_id == Episode.id)
-        .join(Step, Step.attempt_id == Attempt.id)
-        .where(Episode.run_id.in_(run_ids), _counts(), Attempt.state == "scored")
-        .group_by(Episode.run_id, Episode.task_id)
-        .having(func.bool_and(func.coalesce(Step.usage["priced"].astext, "") != "false"), usd.is_not(None))
-    )
-    return session.execute(query).all()
+def task_columns(session: Session, run_ids: Sequence[UUID]) -> AnyRow:
+    """(ids, keys, hashes) of these runs' tasks: lists with one text per task."""
+    return session.execute(_TASKS, {"runs": list(run_ids)}).one()
+
+
+def task_labels(session: Session, run_ids: Sequence[UUID]) -> dict[str, dict[str, list[str]]]:
+    """Labels of these runs' tasks by id. Those with equal labels share them as one object."""
+    labels: dict[str, dict[str, list[str]]] = {}
+    for source, ids in session.execute(_LABELS, {"runs": list(run_ids)}):
+        labels |= dict.fromkeys(ids, json.loads(source))
+    return labels
+
+
+def quarantined_tasks(session: Session) -> set[str]:
+    """Ids of all tasks that are in quarantine now, as texts."""
+    return set(session.scalars(select(cast(Quarantine.task_id, Text)).where(Quarantine.lifted_at.is_(None))))
 
 
 class LabelledTask(NamedTuple):
@@ -82,6 +82,12 @@ def tasks(session: Session, task_ids: Sequence[UUID]) -> list[LabelledTask]:
             parsed[labels] = json.loads(labels)
         rows.append(LabelledTask(task_id, instruction, parsed[labels]))
     return rows
+
+
+def instructions(session: Session, task_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Instructions of these tasks by id."""
+    among = Task.id == any_(literal(list(task_ids), ARRAY(Uuid)))
+    return {row.id: row.instruction for row in session.execute(select(Task.id, Task.instruction).where(among))}
 
 
 def shared_boards(session: Session, configuration_ids: Sequence[UUID]) -> Sequence[AnyRow]:

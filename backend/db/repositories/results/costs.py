@@ -21,7 +21,7 @@ def _seconds() -> ColumnElement[float]:
     return cast(func.extract("epoch", Attempt.ended_at - Attempt.started_at), Double)
 
 
-def _counted(query: Select[Any], run_ids: Sequence[UUID], tasks: Collection[UUID] | None) -> Select[Any]:
+def _of_counted_attempts(query: Select[Any], run_ids: Sequence[UUID], tasks: Collection[UUID] | None) -> Select[Any]:
     """Of the scored attempts of episodes that count; `tasks`: of these only."""
     query = query.join(Episode, Episode.id == Attempt.episode_id).where(
         Attempt.state == AttemptState.SCORED,
@@ -51,7 +51,7 @@ def episode_costs(session: Session, run_ids: Sequence[UUID], tasks: Collection[U
         *sums,
         func.count().filter(Attempt.usage["priced"].astext == "false").label("unpriced"),
     ).select_from(Attempt)
-    return session.execute(_counted(query, run_ids, tasks)).one()
+    return session.execute(_of_counted_attempts(query, run_ids, tasks)).one()
 
 
 def node_hours(session: Session, run_ids: Sequence[UUID], tasks: Collection[UUID] | None = None) -> Sequence[AnyRow]:
@@ -72,7 +72,9 @@ def node_hours(session: Session, run_ids: Sequence[UUID], tasks: Collection[UUID
         .join(shares, (shares.c.node_id == Slot.node_id) & (shares.c.provider == Slot.provider))
     )
     return session.execute(
-        _counted(query, run_ids, tasks).group_by(Slot.provider, node, day).order_by(Slot.provider, node, day)
+        _of_counted_attempts(query, run_ids, tasks)
+        .group_by(Slot.provider, node, day)
+        .order_by(Slot.provider, node, day)
     ).all()
 
 

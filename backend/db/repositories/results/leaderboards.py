@@ -88,7 +88,7 @@ def number_of_tasks(session: Session, task_set_id: UUID) -> int:
     return session.scalars(every).one() - session.scalars(aside).one()
 
 
-def reported(session: Session, benchmark_id: UUID) -> list[PublishedResult]:
+def published_results(session: Session, benchmark_id: UUID) -> list[PublishedResult]:
     """Published results of the benchmark."""
     query = select(PublishedResult).where(PublishedResult.benchmark_id == benchmark_id)
     return list(session.scalars(query.order_by(PublishedResult.measure, PublishedResult.value.desc())))

@@ -58,7 +58,7 @@ def begin(session: Session, run_id: UUID) -> datetime | None:
 
 
 def end(session: Session, run_id: UUID, began_at: datetime, seconds: float) -> bool:
-    """Ends the job. False if somebody else has taken it over: then the cube must not be stored."""
+    """Ends the job. False if another process has taken it over; the cube must then not be stored."""
     query = update(Run).where(Run.id == run_id, Run.rollup_started_at == began_at)
     query = query.values(rollup_started_at=None, rollup_as_of=began_at, rollup_seconds=seconds).returning(Run.id)
     return session.scalar(query.execution_options(synchronize_session=False)) is not None

@@ -32,12 +32,13 @@ def other_runs(session: Session, kind: str, task_set_id: UUID, agents: Collectio
 
 
 def scores(session: Session, run_ids: Collection[UUID]) -> Sequence[AnyRow]:
-    """(run, key, score): the mean score of each task over its counted episodes in each run."""
+    """(run, key, passes, total): number of each task's counted episodes in each run, and the sum of their scores."""
     query = (
         select(
             Episode.run_id.label("run"),
             (Task.domain + "/" + Task.name).label("key"),
-            cast(func.avg(Episode.score), Double).label("score"),
+            func.count().label("passes"),
+            cast(func.sum(Episode.score), Double).label("total"),
         )
         .join(Task, Task.id == Episode.task_id)
         .where(Episode.run_id.in_(run_ids), Episode.state == "scored", ~Episode.human_assisted, ~in_quarantine(Task.id))

@@ -29,7 +29,7 @@ def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
         session.execute(insert(Episode), [dict(row) for row in rows])
 
 
-def repeats_used(session: Session, run_id: UUID) -> dict[UUID, int]:
+def repeat_counts(session: Session, run_id: UUID) -> dict[UUID, int]:
     """Highest repeat per task of a run."""
     query = select(Episode.task_id, func.max(Episode.repeat_index)).where(Episode.run_id == run_id)
     return {row[0]: row[1] for row in session.execute(query.group_by(Episode.task_id))}

@@ -76,7 +76,7 @@ def latest_runs(session: Session, limit: int) -> Sequence[AnyRow]:
     return session.execute(run_columns().order_by(Run.id.desc()).limit(limit)).all()
 
 
-def flagged(session: Session, limit: int) -> Sequence[AnyRow]:
+def flagged_episodes(session: Session, limit: int) -> Sequence[AnyRow]:
     """Flagged episodes, newest first."""
     query = (
         select(Episode, Task, func.coalesce(func.nullif(Run.name, ""), AgentConfiguration.title).label("title"))
@@ -90,7 +90,7 @@ def flagged(session: Session, limit: int) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def quarantined(session: Session, limit: int) -> Sequence[AnyRow]:
+def quarantined_tasks(session: Session, limit: int) -> Sequence[AnyRow]:
     """Tasks in quarantine, newest first."""
     query = (
         select(Quarantine, Task)

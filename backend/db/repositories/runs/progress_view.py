@@ -45,7 +45,7 @@ def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:
     return session.scalar(select(Evaluation).where(Evaluation.attempt_id == attempt_id, Evaluation.current))
 
 
-def named(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+def configuration_names(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
     """(Run, its configuration's name) of these runs."""
     query = select(Run, AgentConfiguration.title).join(
         AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id

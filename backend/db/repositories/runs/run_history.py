@@ -30,7 +30,7 @@ def runs_of(session: Session, benchmark_id: UUID, agent: str) -> Sequence[AnyRow
 
 
 def episode_costs(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """What each of the newest ended episodes took, over all of its attempts.
+    """Cost of each of the newest ended episodes, over all of its attempts.
 
     Returns:
         Rows (seconds, input_tokens, output_tokens, calls, usd, unpriced): seconds in which it held a desktop; sums of

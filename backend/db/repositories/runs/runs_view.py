@@ -4,13 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Double, String, and_, case, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, Double, String, and_, case, cast, func, literal, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Event, Rollup, Run, Step, Task, TaskSet
 from backend.db.models.enums import Dimension
 from backend.db.repositories.benchmarks import labels
-from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt, outcome_style, run_columns
+from backend.db.repositories.common_queries import (
+    AnyRow,
+    contains_words,
+    has_difficulty,
+    newest_attempt,
+    outcome_style,
+    run_columns,
+)
 from backend.db.repositories.pagination import Columns, in_order
 from backend.domain.model.sort_order import SortOrder
 from backend.domain.model.task import DIFFICULTIES
@@ -51,7 +58,7 @@ def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
     words = filters.get("q", "").strip()
     if words:
         columns = (Run.name, AgentConfiguration.title, AgentConfiguration.name, Benchmark.name)
-        conditions.append(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+        conditions.append(contains_words(words, *columns))
     return conditions
 
 
@@ -143,7 +150,7 @@ def untold(session: Session, run_id: UUID) -> float:
     return session.scalar(query.where(Episode.run_id == run_id, *lost)) or 0.0
 
 
-def spent(session: Session, run_id: UUID) -> AnyRow:
+def usage_totals(session: Session, run_id: UUID) -> AnyRow:
     """Sums over all steps: tokens, cost, waiting; numbers without a price, with failed code, scripts, parts."""
 
     def total(name: str) -> ColumnElement[float]:
@@ -219,7 +226,7 @@ def episodes(  # noqa: PLR0913, PLR0917 - which ones, in which order, from where
         conditions.append(outcome_style() == filters["outcome"])
     if words := filters.get("q", "").strip():
         columns = (Task.domain + "/" + Task.name, Task.instruction)
-        conditions.append(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+        conditions.append(contains_words(words, *columns))
     rows = select(Episode, Task, Attempt).join(Task, Task.id == Episode.task_id)
     rows = rows.outerjoin(Attempt, Attempt.id == newest_attempt())
     if order is None:

@@ -1,18 +1,13 @@
 """Queries of the search over everything: newest first, a few of each kind."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from backend.db.models import AgentConfiguration, Benchmark, Episode, Run, Task, TaskSet
-from backend.db.repositories.common_queries import AnyRow
-
-
-def _has(words: str, *columns: Any) -> ColumnElement[bool]:
-    return or_(*(column.icontains(words, autoescape=True) for column in columns))
+from backend.db.repositories.common_queries import AnyRow, contains_words
 
 
 def runs(session: Session, words: str, limit: int) -> Sequence[AnyRow]:
@@ -23,7 +18,9 @@ def runs(session: Session, words: str, limit: int) -> Sequence[AnyRow]:
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(TaskSet, TaskSet.id == Run.task_set_id)
         .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
-        .where(_has(words, Run.name, AgentConfiguration.title, AgentConfiguration.name, Benchmark.name, model))
+        .where(
+            contains_words(words, Run.name, AgentConfiguration.title, AgentConfiguration.name, Benchmark.name, model)
+        )
     )
     return session.execute(query.order_by(Run.id.desc()).limit(limit)).all()
 
@@ -32,7 +29,7 @@ def configurations(session: Session, words: str, limit: int) -> Sequence[AnyRow]
     """(id, title, agent) of configurations by name, agent or model."""
     model = AgentConfiguration.params["model"].astext
     query = select(AgentConfiguration.id, AgentConfiguration.title, AgentConfiguration.name.label("agent"))
-    query = query.where(_has(words, AgentConfiguration.title, AgentConfiguration.name, model))
+    query = query.where(contains_words(words, AgentConfiguration.title, AgentConfiguration.name, model))
     return session.execute(query.order_by(AgentConfiguration.id.desc()).limit(limit)).all()
 
 
@@ -45,7 +42,7 @@ def tasks(session: Session, words: str, limit: int) -> Sequence[AnyRow]:
         .join(TaskSet, TaskSet.id == Task.task_set_id)
         .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
         .where(TaskSet.version == newest, ~Benchmark.hidden)
-        .where(_has(words, Task.domain + "/" + Task.name, Task.instruction))
+        .where(contains_words(words, Task.domain + "/" + Task.name, Task.instruction))
     )
     return session.execute(query.order_by(Benchmark.name, Task.domain, Task.name).limit(limit)).all()
 

@@ -27,6 +27,13 @@ _QUEUE = text(f"""
         greatest(0, extract(epoch FROM clock_timestamp() - r.last_scheduled_at))::float AS idle_seconds,
         a.name AS agent, a.human, b.hidden, r.config ->> 'desktop_image' AS image,
         p.weight, p.quota, p.reserved, coalesce(held.number, 0) AS model_waits,
+        coalesce(nullif(r.budget_reached, ''), (
+            SELECT b.reached FROM project_budget b WHERE b.project_id = r.project_id AND b.reached <> ''
+            ORDER BY b.period LIMIT 1
+        ), '') AS budget_reached,
+        coalesce((
+            SELECT q.stored_bytes > q.disk_quota_mib * 1048576 FROM retention q WHERE q.project_id = r.project_id
+        ), false) AS over_disk_quota,
         r.state <> 'paused' AND r.state <> 'cancelled'
             AND (SELECT true FROM episode e WHERE e.run_id = r.id AND {_READY} ORDER BY {_FIRST} LIMIT 1) AS ready
     FROM (
@@ -48,7 +55,7 @@ _QUEUE = text(f"""
 """)  # noqa: S608 - constant text
 
 _LOCK = text("""
-    SELECT id, state, concurrency, in_use, project_id, task_set_id, config FROM run
+    SELECT id, state, concurrency, in_use, project_id, task_set_id, config, trace_parent, trace_per_episode FROM run
     WHERE id = ANY(:runs) ORDER BY id FOR NO KEY UPDATE
 """)
 _LOCK_FREE = text(f"{_LOCK.text} SKIP LOCKED")
@@ -251,7 +258,7 @@ def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
 
 
 def lock_runs(session: Session, runs: Collection[UUID], *, skip_locked: bool = True) -> Sequence[Row[Any]]:
-    """Rows (id, state, concurrency, in_use, project_id, task_set_id, config) of these runs, locked.
+    """Rows of these runs, locked: state, concurrency, in_use, project_id, task_set_id, config and context of traces.
 
     Args:
         session: the transaction.
@@ -322,12 +329,12 @@ def count_starts(session: Session, numbers: Mapping[UUID, int]) -> None:
     session.execute(_START_RUNS, {"runs": list(numbers), "numbers": list(numbers.values())})
 
 
-def ended(session: Session, run_id: UUID, number: int = 1) -> None:
+def count_ended(session: Session, run_id: UUID, number: int = 1) -> None:
     """Counts ended episodes of the run. The caller has locked the run."""
     session.execute(_ENDED, {"run": run_id, "number": number})
 
 
-def miscounted(session: Session) -> list[UUID]:
+def miscounted_runs(session: Session) -> list[UUID]:
     """Runs whose `in_use` differs from their episodes: because of an older release, or a bug."""
     return list(session.scalars(_MISCOUNTED))
 

@@ -30,7 +30,7 @@ def by_id(session: Session, view_id: UUID, *, lock: bool = False) -> AnyRow | No
 
 
 def number(session: Session, benchmark_id: UUID) -> int:
-    """How many the benchmark has."""
+    """Number of the benchmark's saved views."""
     query = select(func.count()).select_from(SavedView).where(SavedView.benchmark_id == benchmark_id)
     return session.scalars(query).one()
 

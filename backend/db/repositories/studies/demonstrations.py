@@ -17,8 +17,26 @@ from backend.db.models import (
     Task,
 )
 from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.pagination import CursorPage, page
+from backend.db.repositories.pagination import Columns, CursorPage, sorted_page
 from backend.domain.model.episode import AttemptState
+from backend.domain.model.sort_order import SortOrder
+
+ORDER: Columns = {
+    "set": func.lower(DemonstrationSet.name),
+    "format": DemonstrationSet.form,
+    "demonstrations": select(func.count(DemonstrationRecord.id))
+    .where(DemonstrationRecord.set_id == DemonstrationSet.id)
+    .correlate(DemonstrationSet)
+    .scalar_subquery(),
+    "steps": select(func.count(DemonstrationStepRecord.id))
+    .join(DemonstrationRecord, DemonstrationRecord.id == DemonstrationStepRecord.demonstration_id)
+    .where(DemonstrationRecord.set_id == DemonstrationSet.id)
+    .correlate(DemonstrationSet)
+    .scalar_subquery(),
+    "source": func.nullif(func.lower(DemonstrationSet.source), ""),
+    "added": DemonstrationSet.created_at,
+}
+"""What a list of sets can be sorted by."""
 
 
 def by_name(session: Session, project_id: UUID, name: str) -> DemonstrationSet | None:
@@ -26,10 +44,12 @@ def by_name(session: Session, project_id: UUID, name: str) -> DemonstrationSet |
     return session.scalar(query)
 
 
-def listing(session: Session, project_id: UUID, *, cursor: str | None, limit: int) -> CursorPage[DemonstrationSet]:
-    """Sets, newest first."""
+def listing(
+    session: Session, project_id: UUID, *, cursor: str | None, limit: int, order: SortOrder | None = None
+) -> CursorPage[DemonstrationSet]:
+    """Sets, newest first or in another order."""
     query = select(DemonstrationSet).where(DemonstrationSet.project_id == project_id)
-    return page(session, query, DemonstrationSet.id, cursor=cursor, limit=limit, newest_first=True)
+    return sorted_page(session, query, DemonstrationSet.id, ORDER, order=order, cursor=cursor, limit=limit)
 
 
 def counts(session: Session, set_ids: Sequence[UUID]) -> dict[UUID, tuple[int, int]]:

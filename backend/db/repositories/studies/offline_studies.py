@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.orm import Session
 
 from backend.db.models import (
     AgentConfiguration,
     Attempt,
     DemonstrationRecord,
+    DemonstrationSet,
     DemonstrationStepRecord,
     OfflineAnswer,
     OfflineCell,
@@ -18,7 +19,32 @@ from backend.db.models import (
 )
 from backend.db.models.enums import OfflineAnswerState
 from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.pagination import CursorPage, page
+from backend.db.repositories.pagination import Columns, CursorPage, sorted_page
+from backend.db.repositories.runs.budgets import OVER_BUDGET
+from backend.domain.model.sort_order import SortOrder
+
+_SET = (
+    select(DemonstrationSet.name)
+    .where(DemonstrationSet.id == OfflineStudy.set_id)
+    .correlate(OfflineStudy)
+    .scalar_subquery()
+)
+_WAITING = OfflineAnswer.state == OfflineAnswerState.WAITING.value
+ORDER: Columns = {
+    "study": func.lower(func.coalesce(func.nullif(OfflineStudy.name, ""), _SET)),
+    "demonstrations": func.lower(_SET),
+    "cells": select(func.count(OfflineCell.id))
+    .where(OfflineCell.study_id == OfflineStudy.id)
+    .correlate(OfflineStudy)
+    .scalar_subquery(),
+    "progress": select(func.avg(case((_WAITING, 0.0), else_=1.0)))
+    .join(OfflineCell, OfflineCell.id == OfflineAnswer.cell_id)
+    .where(OfflineCell.study_id == OfflineStudy.id)
+    .correlate(OfflineStudy)
+    .scalar_subquery(),
+    "submitted": OfflineStudy.created_at,
+}
+"""What a list of offline studies can be sorted by; progress: the share of answers that are not waited for."""
 
 
 def get(session: Session, study_id: UUID) -> OfflineStudy | None:
@@ -32,10 +58,12 @@ def by_key(session: Session, project_id: UUID, key: str) -> OfflineStudy | None:
     return session.scalar(query)
 
 
-def listing(session: Session, project_id: UUID, *, cursor: str | None, limit: int) -> CursorPage[OfflineStudy]:
-    """Studies, newest first."""
+def listing(
+    session: Session, project_id: UUID, *, cursor: str | None, limit: int, order: SortOrder | None = None
+) -> CursorPage[OfflineStudy]:
+    """Studies, newest first or in another order."""
     query = select(OfflineStudy).where(OfflineStudy.project_id == project_id)
-    return page(session, query, OfflineStudy.id, cursor=cursor, limit=limit, newest_first=True)
+    return sorted_page(session, query, OfflineStudy.id, ORDER, order=order, cursor=cursor, limit=limit)
 
 
 def cells(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
@@ -82,13 +110,15 @@ def answers(session: Session, study_id: UUID, answer_id: UUID | None = None) -> 
 
 
 def next_waiting(session: Session) -> OfflineAnswer | None:
-    """The next step to ask an agent at, locked until the end of the transaction."""
+    """The next step to ask an agent at, of a project within its budget, locked until the end of the transaction."""
+    over_budget = select(OfflineCell.id).join(OfflineStudy).where(OfflineStudy.project_id.in_(OVER_BUDGET))
     due = (OfflineAnswer.state == OfflineAnswerState.WAITING.value, OfflineAnswer.available_at <= func.now())
-    query = select(OfflineAnswer).where(*due).order_by(OfflineAnswer.available_at, OfflineAnswer.id).limit(1)
+    query = select(OfflineAnswer).where(*due, OfflineAnswer.cell_id.not_in(over_budget))
+    query = query.order_by(OfflineAnswer.available_at, OfflineAnswer.id).limit(1)
     return session.scalar(query.with_for_update(skip_locked=True).execution_options(populate_existing=True))
 
 
-def locked(session: Session, answer_id: UUID) -> OfflineAnswer | None:
+def get_locked(session: Session, answer_id: UUID) -> OfflineAnswer | None:
     """The current answer, locked; None if it is claimed."""
     query = select(OfflineAnswer).where(OfflineAnswer.id == answer_id).with_for_update(skip_locked=True)
     return session.scalar(query.execution_options(populate_existing=True))

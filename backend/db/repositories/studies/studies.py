@@ -4,13 +4,29 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import cast, func, select
+from sqlalchemy import Text, case, cast, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, AgentConfiguration, Attempt, Episode, Evaluation, Measure, Run, Study, Task
 from backend.db.repositories.common_queries import AnyRow, in_quarantine
-from backend.db.repositories.pagination import CursorPage, page
+from backend.db.repositories.pagination import Columns, CursorPage, sorted_page
+from backend.domain.model.episode import EpisodeState
+from backend.domain.model.sort_order import SortOrder
+
+_UNDER_WAY = Episode.state.in_([EpisodeState.WAITING.value, EpisodeState.RUNNING.value])
+ORDER: Columns = {
+    "study": func.lower(func.coalesce(func.nullif(Study.name, ""), Study.config["base", "benchmark"].astext)),
+    "factors": cast(Study.config["factors"], Text),
+    "cells": select(func.count(Run.id)).where(Run.study_id == Study.id).correlate(Study).scalar_subquery(),
+    "progress": select(func.avg(case((_UNDER_WAY, 0.0), else_=1.0)))
+    .join(Run, Run.id == Episode.run_id)
+    .where(Run.study_id == Study.id)
+    .correlate(Study)
+    .scalar_subquery(),
+    "submitted": Study.created_at,
+}
+"""What a list of studies can be sorted by; progress: the share of episodes that have ended."""
 
 
 def get(session: Session, study_id: UUID) -> Study | None:
@@ -24,10 +40,12 @@ def by_key(session: Session, project_id: UUID, key: str) -> Study | None:
     return session.scalar(select(Study).where(Study.project_id == project_id, Study.idempotency_key == key))
 
 
-def listing(session: Session, project_id: UUID, *, cursor: str | None, limit: int) -> CursorPage[Study]:
-    """Studies, newest first."""
+def listing(
+    session: Session, project_id: UUID, *, cursor: str | None, limit: int, order: SortOrder | None = None
+) -> CursorPage[Study]:
+    """Studies, newest first or in another order."""
     query = select(Study).where(Study.project_id == project_id)
-    return page(session, query, Study.id, cursor=cursor, limit=limit, newest_first=True)
+    return sorted_page(session, query, Study.id, ORDER, order=order, cursor=cursor, limit=limit)
 
 
 def runs(session: Session, study_id: UUID) -> Sequence[AnyRow]:
@@ -41,7 +59,7 @@ def runs(session: Session, study_id: UUID) -> Sequence[AnyRow]:
 
 
 def actor(session: Session, study: Study) -> str:
-    """Who submitted it."""
+    """The actor who submitted the study."""
     return session.scalars(select(Actor.name).where(Actor.id == study.actor_id)).one()
 
 

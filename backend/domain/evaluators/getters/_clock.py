@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.evaluators.getters._evidence import as_json, json_value
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 
@@ -14,7 +14,7 @@ _OFFSET = "import time\nprint(time.localtime().tm_gmtoff)"
 _FAR = 16 * 3600  # No time zone is farther from UTC.
 
 
-def noted(context: SetupContext, *, local: bool = True) -> Blob:
+def read_clock(context: SetupContext, *, local: bool = True) -> Blob:
     """The desktop's clock and, with `local`, its offset from UTC in seconds (None if unknown)."""
     value: dict[str, Any] = {"clock": context.desktop.probe().clock}
     if local:
@@ -36,7 +36,7 @@ def instant(blob: Blob) -> datetime:
     Raises:
         EvaluatorFailed: the desktop's clock has no valid time.
     """
-    clock = _known(blob).get("clock")
+    clock = _clock_values(blob).get("clock")
     if not isinstance(clock, int | float) or not math.isfinite(clock):
         raise EvaluatorFailed("the desktop's clock was not collected", code="evidence_missing")
     try:
@@ -51,14 +51,14 @@ def local_instant(blob: Blob) -> datetime:
     Raises:
         EvaluatorFailed: the desktop's time zone is unknown.
     """
-    offset = _known(blob).get("offset")
+    offset = _clock_values(blob).get("offset")
     if not isinstance(offset, int) or abs(offset) > _FAR:
         raise EvaluatorFailed("the desktop did not report its offset from UTC", code="evidence_unreadable")
     return instant(blob).astimezone(timezone(timedelta(seconds=offset)))
 
 
-def _known(blob: Blob) -> Mapping[str, Any]:
-    value = stated(blob)
+def _clock_values(blob: Blob) -> Mapping[str, Any]:
+    value = json_value(blob)
     if not isinstance(value, dict):
         raise EvaluatorFailed("the evidence of the desktop's clock is damaged", code="evidence_damaged")
     return value

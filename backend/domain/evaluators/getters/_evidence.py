@@ -47,7 +47,7 @@ def as_json(name: str, value: Any, note: str = "") -> Blob:
     return Blob(name=name, data=json.dumps(value).encode(), media_type=JSON_TYPE, note=note)
 
 
-def stated(blob: Blob) -> Any:
+def json_value(blob: Blob) -> Any:
     """The JSON value in a blob.
 
     Raises:
@@ -82,7 +82,7 @@ def absence(name: str, error: GuestRefused, kinds: Collection[str] = ABSENT) -> 
     return Blob(name=name, note=error.message)
 
 
-def fetched(context: SetupContext, path: str) -> Blob:
+def fetch_file(context: SetupContext, path: str) -> Blob:
     """A file of the desktop; without data and with a note if it does not exist. Raises as `absence`."""
     try:
         return Blob(name=path, data=context.desktop.read_file(path))
@@ -92,15 +92,15 @@ def fetched(context: SetupContext, path: str) -> Blob:
 
 def first_of(context: SetupContext, paths: Sequence[str]) -> Blob:
     """The first file that exists; else the absence of the first one."""
-    blobs = [fetched(context, paths[0])]
+    blobs = [fetch_file(context, paths[0])]
     for path in paths[1:]:
         if blobs[-1].data is not None:
             return blobs[-1]
-        blobs.append(fetched(context, path))
+        blobs.append(fetch_file(context, path))
     return blobs[-1] if blobs[-1].data is not None else blobs[0]
 
 
-def placed(blob: Blob, name: str, folder: Path) -> str | None:
+def write_blob(blob: Blob, name: str, folder: Path) -> str | None:
     """Writes a blob as a file `name` below `folder`; its path, or None for an absent blob."""
     if blob.data is None:
         return None
@@ -127,7 +127,7 @@ def python_says(context: SetupContext, name: str, code: str, **values: Any) -> B
 
     Raises:
         GuestRefused: it timed out, or Python could not be started. Any other refusal gives a blob without data, for
-            which `stated` raises.
+            which `json_value` raises.
     """
     head = f"import json\nVALUES = json.loads({json.dumps(json.dumps(values))})\n"
     try:

@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import model_validator
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import placed, safe_name
+from backend.domain.evaluators.getters._evidence import safe_name, write_blob
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 
@@ -56,6 +56,6 @@ def write_blobs(files: FilesParams, blobs: Sequence[Blob], folder: Path) -> str 
     paths: list[str | None] = []
     for position, (name, blob) in enumerate(zip(files.names, blobs, strict=True)):
         duplicate = name in files.names[:position]
-        paths.append(placed(blob, name, folder / str(position) if duplicate else folder))
+        paths.append(write_blob(blob, name, folder / str(position) if duplicate else folder))
     result = [paths[position] for position in sorted(set(files.gives))]
     return result[0] if len(result) == 1 else result

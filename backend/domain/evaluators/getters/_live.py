@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from backend.domain.browser.availability import why_silent
 from backend.domain.browser.profiles import CHROME
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed
-from backend.domain.evaluators.getters._evidence import absence, as_json, stated
+from backend.domain.evaluators.getters._evidence import absence, as_json, json_value
 from backend.domain.formats.accessibility import searchable
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
@@ -87,7 +87,7 @@ def page_evidence(context: SetupContext, look: Callable[[Browser, Tab], Mapping[
     # A page whose visibility is unknown may be the right one, so it is inspected as well.
     order = [tab for state in (True, None) for tab, shows in looks if shows is state]
     candidates = order[:_MOST_SHOWN] or tabs[:1]
-    return [tree, listed, *(_looked(browser, tab, look) for tab in candidates)]
+    return [tree, listed, *(_look_at(browser, tab, look) for tab in candidates)]
 
 
 def _shows(browser: Browser, tab: Tab) -> bool | None:
@@ -98,7 +98,7 @@ def _shows(browser: Browser, tab: Tab) -> bool | None:
         return None if error.kind == "timeout" else False
 
 
-def _looked(browser: Browser, tab: Tab, look: Callable[[Browser, Tab], Mapping[str, Any]]) -> Blob:
+def _look_at(browser: Browser, tab: Tab, look: Callable[[Browser, Tab], Mapping[str, Any]]) -> Blob:
     name = f"page {tab.url[:200]}"
     try:
         return as_json(name, {"url": tab.url, "title": tab.title, **look(browser, tab)})
@@ -121,7 +121,7 @@ def address(blobs: Sequence[Blob], prefix: str) -> str | None:
     text = _bar(blobs[0])
     if text:
         return text if _SCHEME.match(text) else f"file://{text}" if text.startswith("/") else f"{prefix}{text}"
-    pages = stated(blobs[1]) if blobs[1].data is not None else []
+    pages = json_value(blobs[1]) if blobs[1].data is not None else []
     return str(pages[0]["url"]) if pages else None
 
 
@@ -131,7 +131,7 @@ def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
     Raises:
         EvaluatorFailed: the page exists but could not be inspected.
     """
-    url, pages = address(blobs, prefix), [stated(blob) for blob in blobs[2:]]
+    url, pages = address(blobs, prefix), [json_value(blob) for blob in blobs[2:]]
     if url is None or not pages:
         return None
     chosen = next((n for n, each in enumerate(pages) if _bare(str(each.get("url", ""))) == _bare(url)), 0)
@@ -202,13 +202,13 @@ def running(context: SetupContext) -> Browser | None:
         return None
     if look_again(context.desktop, lambda: not why_silent(browser)):
         return browser
-    if not any(_OF_BROWSERS in f"{each.wm_class} {each.title}".lower() for each in context.desktop.windows()):
+    if not any(_OF_BROWSERS in f"{window.wm_class} {window.title}".lower() for window in context.desktop.windows()):
         raise GuestRefused("the browser was started, but no window opened", kind="timeout")
     return None
 
 
 @contextmanager
-def looked_up(browser: Browser, url: str, *, settled: bool = True, timeout: float = 60.0) -> Any:
+def background_page(browser: Browser, url: str, *, settled: bool = True, timeout: float = 60.0) -> Any:
     """Opens a page in the background, inspects it and closes it. A page that keeps loading is taken as it is.
 
     Raises:

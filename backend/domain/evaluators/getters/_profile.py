@@ -1,5 +1,9 @@
-"""Shared parts of getters of a browser's profile: its folder, settings and databases."""
+"""Shared parts of getters of a browser's profile: its folder, settings and databases.
 
+Agents can write all of these files. One that no browser could read is none: its value is None, never an error.
+"""
+
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +13,7 @@ from pydantic import field_validator
 
 from backend.domain.browser.profiles import CHROME, Product
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file
 from backend.domain.formats.browser_tables import rows
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -18,6 +22,9 @@ from backend.domain.ports.task import SetupContext
 STATE = "Local State"
 PREFERENCES = ("Default/Preferences", "Default/Secure Preferences")
 """The second holds settings that Chrome protects against other programs: search engine, home page, extensions."""
+
+_COPIES = 3
+"""How often a database that changes meanwhile is copied again."""
 
 
 class ProfileParameters(Parameters):
@@ -39,7 +46,7 @@ class DatabaseParameters(ProfileParameters):
     dest: str = ""
 
 
-def collected(context: SetupContext, product: Product, names: Sequence[str], other: str = "") -> list[Blob]:
+def collect_files(context: SetupContext, product: Product, names: Sequence[str], other: str = "") -> list[Blob]:
     """Files of the profile that the browser uses, one blob each.
 
     Args:
@@ -50,18 +57,20 @@ def collected(context: SetupContext, product: Product, names: Sequence[str], oth
             has run (it has a `Local State`) is used, else the first that has the first file.
     """
     folders = (other,) if other else product.folders(context.desktop.probe().platform)
-    used = [folder for folder in folders if len(folders) > 1 and fetched(context, f"{folder}/{STATE}").data is not None]
-    blobs = [fetched(context, f"{folder}/{names[0]}") for folder in (used or folders)]
+    used = [
+        folder for folder in folders if len(folders) > 1 and fetch_file(context, f"{folder}/{STATE}").data is not None
+    ]
+    blobs = [fetch_file(context, f"{folder}/{names[0]}") for folder in (used or folders)]
     chosen = next((position for position, blob in enumerate(blobs) if blob.data is not None), 0)
     folder = (used or folders)[chosen]
-    return [blobs[chosen], *(fetched(context, f"{folder}/{name}") for name in names[1:])]
+    return [blobs[chosen], *(fetch_file(context, f"{folder}/{name}") for name in names[1:])]
 
 
 def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:
-    """The merged settings of one or several files, later ones taking precedence; None if the first does not exist.
+    """The merged settings of one or several files, later ones taking precedence.
 
-    Raises:
-        EvaluatorFailed: an existing file is not a JSON object.
+    Returns:
+        None if the first does not exist, or if one of them is not a JSON object.
     """
     if not blobs:
         raise EvaluatorFailed("the browser's settings were not collected", code="evidence_missing")
@@ -69,10 +78,13 @@ def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:
         return None
     result: dict[str, Any] = {}
     for blob in blobs:
-        value = stated(blob) if blob.data is not None else {}
+        try:
+            value = json.loads(blob.data) if blob.data is not None else {}
+        except (ValueError, RecursionError):
+            return None
         if not isinstance(value, dict):
-            raise EvaluatorFailed(f"{blob.name} has no settings", code="evidence_damaged")
-        result = _merged(result, value)
+            return None
+        result = _merge(result, value)
     return result
 
 
@@ -90,20 +102,20 @@ def yes(value: object) -> str:
     return "true" if value else "false"
 
 
-def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Merges both recursively; a value that is not an object is replaced by the other's."""
     result = dict(one)
     for key, value in other.items():
         mine = result.get(key)
-        result[key] = _merged(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
+        result[key] = _merge(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
     return result
 
 
 class ProfileSetting(ParameterGetter, ABC):
     """Base of a getter of one setting: `value` extracts it from the profile's settings.
 
-    Without settings the value is None; an unreadable file raises EvaluatorFailed. Each getter returns the browser's
-    documented default for a missing key.
+    Without readable settings the value is None. Each getter returns the browser's documented default for a missing
+    key.
     """
 
     Params: ClassVar[type[Parameters]] = ProfileParameters
@@ -116,7 +128,7 @@ class ProfileSetting(ParameterGetter, ABC):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         other = ProfileParameters.of(parameters).user_data_dir
-        return collected(context, self.product, self.files, other)
+        return collect_files(context, self.product, self.files, other)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         values = settings(blobs)
@@ -124,7 +136,7 @@ class ProfileSetting(ParameterGetter, ABC):
 
 
 class ProfileDatabase(ParameterGetter):
-    """Base of a getter of one table. The value is a list of rows (tuples), None if the file does not exist.
+    """Base of a getter of one table. The value is a list of rows (tuples), None if the file is missing or damaged.
 
     Attributes:
         names: its possible places below the user data folder, newest first.
@@ -141,9 +153,18 @@ class ProfileDatabase(ParameterGetter):
         other = DatabaseParameters.of(parameters).user_data_dir
         blobs: list[Blob] = []
         for name in self.names:
-            blobs = collected(context, self.product, (name, f"{name}-wal", f"{name}-journal"), other)
+            blobs = self._settled_files(context, (name, f"{name}-wal", f"{name}-journal"), other)
             if blobs[0].data is not None:
                 break
+        return blobs
+
+    def _settled_files(self, context: SetupContext, names: tuple[str, ...], other: str) -> list[Blob]:
+        """The files as they are while the browser writes nothing: a copy of two states would look like damage."""
+        blobs = collect_files(context, self.product, names, other)
+        for _ in range(_COPIES):
+            if blobs[0].data is None or fetch_file(context, blobs[0].name).data == blobs[0].data:
+                break
+            blobs = collect_files(context, self.product, names, other)
         return blobs
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
@@ -154,7 +175,5 @@ class ProfileDatabase(ParameterGetter):
         for blob, suffix in zip(blobs, ("", "-wal", "-journal"), strict=False):
             if blob.data:
                 (folder / f"database{suffix}").write_bytes(blob.data)
-        records, reason = rows(folder / "database", self.query)
-        if records is None:
-            raise EvaluatorFailed(f"{blobs[0].name}: {reason}", code="evidence_unreadable")
+        records, _ = rows(folder / "database", self.query)
         return records

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import NO_ROUTE, as_json, stated
+from backend.domain.evaluators.getters._evidence import NO_ROUTE, as_json, json_value
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 
@@ -32,7 +32,7 @@ def answer(blob: Blob) -> Any:
     Raises:
         EvaluatorFailed: the answer is unknown.
     """
-    reply = stated(blob)
+    reply = json_value(blob)
     if not isinstance(reply, dict):
         raise EvaluatorFailed(f"the evidence of {blob.name} is damaged", code="evidence_damaged")
     if "answer" in reply:

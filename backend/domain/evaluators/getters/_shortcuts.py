@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import ParameterGetter, absence
-from backend.domain.evaluators.getters._folders import desktop_folder, file_names, joined, listed, path_of
+from backend.domain.evaluators.getters._folders import desktop_folder, file_names, join_path, list_folder, path_of
 from backend.domain.formats.failures import let_through
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -32,8 +32,8 @@ class Shortcuts(ParameterGetter):
         if suffix is None:
             return [place]
         folder = path_of(place)
-        names = [name for name in file_names(listed(context, folder)) or () if name.lower().endswith(suffix)]
-        return [place, *(_fetched(context, joined(folder, name), name) for name in names[:MAX_SHORTCUTS])]
+        names = [name for name in file_names(list_folder(context, folder)) or () if name.lower().endswith(suffix)]
+        return [place, *(_fetch(context, join_path(folder, name), name) for name in names[:MAX_SHORTCUTS])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if not blobs:
@@ -41,7 +41,7 @@ class Shortcuts(ParameterGetter):
         return {blob.name: _text(blob) for blob in blobs[1:] if blob.data is not None}
 
 
-def _fetched(context: SetupContext, path: str, name: str) -> Blob:
+def _fetch(context: SetupContext, path: str, name: str) -> Blob:
     try:
         return Blob(name=name, data=context.desktop.read_file(path, max_bytes=MAX_BYTES))
     except GuestRefused as error:

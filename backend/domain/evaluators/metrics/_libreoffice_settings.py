@@ -37,6 +37,11 @@ def values(root: "Element", path: str, name: str) -> list[str]:
     ]
 
 
+def is_off(value: str) -> bool:
+    """Whether a truth value is false: `false` or `0`, as LibreOffice's `valueparser.cxx` reads it."""
+    return value.lower() in {"false", "0"}
+
+
 def read_setting(file: str | None, path: str, name: str) -> tuple[str | None, str]:
     """The last value of a property, or None and why there is none."""
     root, reason = read_settings(file)

@@ -15,7 +15,7 @@ def verdict(met: object, reason: str) -> MetricValue:
     return MetricValue(value=float(bool(met)), reasons=(reason,))
 
 
-def reached(goals: Iterable[Goal], *, partial: bool, keeps: Iterable[Goal] = ()) -> MetricValue:
+def share_of_goals(goals: Iterable[Goal], *, partial: bool, keeps: Iterable[Goal] = ()) -> MetricValue:
     """The share of met goals (`partial`), or 1 only if all are met; 0 if a condition in `keeps` is broken.
 
     Args:

@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.response import StreamingBody
 
 from backend.domain.errors import DamagedArtifact, Unavailable
-from backend.services.artifacts.stores.keys import absent, checked, hash_in, key_of
+from backend.services.artifacts.stores.keys import absent, check_bytes, hash_in, key_of
 from backend.services.artifacts.stores.s3 import (
     BucketConfig,
     code_of,
@@ -132,7 +132,7 @@ class BucketStore:
     def _read(self, sha256: str, deadline: float) -> bytes:
         try:
             reply = self._client.get_object(**self._object(sha256))
-            return checked(sha256, _whole(reply["Body"], reply["ContentLength"], deadline), self.place.name)
+            return check_bytes(sha256, _whole(reply["Body"], reply["ContentLength"], deadline), self.place.name)
         except ClientError as error:
             if is_absent(error):
                 raise absent(sha256) from error

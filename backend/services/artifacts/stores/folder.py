@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from backend.domain.errors import Unavailable
-from backend.services.artifacts.stores.keys import absent, checked, hash_in, key_of
+from backend.services.artifacts.stores.keys import absent, check_bytes, hash_in, key_of
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NEW = ".new-"
@@ -44,7 +44,7 @@ class FolderStore:
             raise absent(sha256) from error
         except OSError as error:
             raise _unreadable(error, self.root) from error
-        return checked(sha256, data, str(self.root))
+        return check_bytes(sha256, data, str(self.root))
 
     def delete(self, sha256: str) -> None:
         self.path(sha256).unlink(missing_ok=True)
@@ -58,13 +58,13 @@ class FolderStore:
     def old(self, before: float) -> Iterator[Sequence[str]]:
         """A batch is a folder."""
         for files in self._folders():
-            names = [file.name for file in files if hash_in(file.as_posix()) and _before(file, before)]
+            names = [file.name for file in files if hash_in(file.as_posix()) and _is_older(file, before)]
             if names:
                 yield names
 
     def tidy(self, before: float) -> int:
         left = [file for files in self._folders() for file in files if file.name.startswith(_NEW)]
-        gone = [file for file in left if _before(file, before)]
+        gone = [file for file in left if _is_older(file, before)]
         for file in gone:
             file.unlink(missing_ok=True)
         return len(gone)
@@ -74,7 +74,7 @@ class FolderStore:
             yield list(folder.iterdir())
 
 
-def _before(file: Path, moment: float) -> bool:
+def _is_older(file: Path, moment: float) -> bool:
     """Whether it was written before that time; False if it is gone."""
     try:
         return file.stat().st_mtime < moment

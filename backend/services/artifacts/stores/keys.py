@@ -26,7 +26,7 @@ def absent(sha256: str) -> NotFound:
     return NotFound(f"the artifact {sha256} is not in the store", code="artifact_not_found")
 
 
-def checked(sha256: str, data: bytes, where: str) -> bytes:
+def check_bytes(sha256: str, data: bytes, where: str) -> bytes:
     """The bytes if they match their hash. Raises DamagedArtifact."""
     if hashlib.sha256(data).hexdigest() == sha256:
         return data

@@ -1,15 +1,18 @@
 """S3 client: configuration, connection and errors. The only importer of botocore's session."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import botocore.session
 from botocore.config import Config
+from botocore.credentials import CredentialProvider, Credentials, ReadOnlyCredentials
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
 from backend.config import Settings
 from backend.domain.errors import Invalid, Unavailable
+from backend.rotating_secrets import current
 
 CONNECT_SECONDS = 5.0
 SILENT_SECONDS = 15.0
@@ -31,6 +34,7 @@ class BucketConfig:
         prefix: of every key; empty or ending with a slash.
         access_key: empty = the machine's own role, as Amazon's libraries find it.
         path_style: whether the bucket is the first part of the path, not of the host.
+        keys: gives both keys as they are now, for each request; None: they stay.
     """
 
     bucket: str
@@ -40,6 +44,7 @@ class BucketConfig:
     access_key: str = ""
     secret_key: str = ""
     path_style: bool = True
+    keys: Callable[[], tuple[str, str]] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -65,6 +70,7 @@ class BucketConfig:
                 path="DESKARENA_S3_ENDPOINT",
                 hint="For example http://store:8333.",
             )
+        access_now, secret_now = current(settings, "s3_access_key"), current(settings, "s3_secret_key")
         prefix = settings.s3_prefix.strip("/")
         return cls(
             bucket=settings.s3_bucket,
@@ -74,6 +80,7 @@ class BucketConfig:
             access_key=access,
             secret_key=secret,
             path_style=bool(endpoint) if settings.s3_path_style is None else settings.s3_path_style,
+            keys=(lambda: (access_now(), secret_now())) if access else None,
         )
 
     @property
@@ -90,14 +97,38 @@ class BucketConfig:
 
 def connect(place: BucketConfig) -> Any:
     """A client of the store; thread-safe. Connects at the first request."""
-    keys = {"aws_access_key_id": place.access_key, "aws_secret_access_key": place.secret_key}
-    return botocore.session.Session().create_client(
+    session = botocore.session.Session()
+    if place.access_key:
+        keys = place.keys or (lambda: (place.access_key, place.secret_key))
+        session.get_component("credential_provider").insert_before("env", _CurrentKeys(keys))
+    return session.create_client(
         "s3",
         region_name=place.region,
         endpoint_url=place.endpoint or None,
         config=_config(path_style=place.path_style),
-        **(keys if place.access_key else {}),
     )
+
+
+class _CurrentKeys(CredentialProvider):  # type: ignore[misc] # botocore has no types
+    """Gives the client credentials that ask for the keys at each request."""
+
+    METHOD = CANONICAL_NAME = "deskarena"
+
+    def __init__(self, keys: Callable[[], tuple[str, str]]) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def load(self) -> Credentials:
+        return _CurrentCredentials(self._keys)
+
+
+class _CurrentCredentials(Credentials):  # type: ignore[misc] # same
+    def __init__(self, keys: Callable[[], tuple[str, str]]) -> None:
+        super().__init__(*keys(), method=_CurrentKeys.METHOD)
+        self._keys = keys
+
+    def get_frozen_credentials(self) -> ReadOnlyCredentials:
+        return ReadOnlyCredentials(*self._keys(), None)
 
 
 def _config(*, path_style: bool) -> Config:
@@ -131,7 +162,7 @@ def lacks_bucket(error: ClientError) -> bool:
 def store_error(error: BotoCoreError | ClientError, place: BucketConfig) -> Unavailable:
     """Maps the error to ours, with what to do."""
     if isinstance(error, ClientError):
-        return _answered(error, place)
+        return _store_failure(error, place)
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
         return Unavailable(
             f"no key for the artifact store {place.name}",
@@ -145,7 +176,7 @@ def store_error(error: BotoCoreError | ClientError, place: BucketConfig) -> Unav
     )
 
 
-def _answered(error: ClientError, place: BucketConfig) -> Unavailable:
+def _store_failure(error: ClientError, place: BucketConfig) -> Unavailable:
     code = code_of(error)
     if code == _NO_BUCKET:
         return no_bucket(place, "does not exist")

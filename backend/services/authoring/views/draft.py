@@ -38,7 +38,7 @@ class DraftView(ReadModel):
     author: str
     author_kind: DraftAuthor
     model: str = Field(description="Which model wrote it first; empty for a person's.")
-    prompt_hash: str = Field(description="Sha256 of what that model was asked.")
+    prompt_hash: str = Field(description="SHA-256 of that model's prompt.")
     persona: str
     published: UUID | None = Field(description="The task set that the approved version came into.")
     created_at: datetime
@@ -58,7 +58,7 @@ class DraftTrialView(ReadModel):
     """Result of the newest trial."""
 
     version: int
-    current: bool = Field(description="It was made with what the draft holds now.")
+    current: bool = Field(description="Whether it was made with the draft's current content.")
     complete: bool
     sound: bool
     scores: dict[str, float | None]

@@ -10,6 +10,7 @@ from backend.db.repositories.authoring import drafts as repository
 from backend.domain.drafts.content import DraftContent
 from backend.domain.drafts.states import NEEDED, REASON_WORDS, DraftState, RejectionReason
 from backend.domain.model.episode import ENDED_RUNS
+from backend.domain.model.sort_order import SortOrder
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.registry import PluginKind
 from backend.services.authoring import draft_forms, draft_reviews, drafts
@@ -61,11 +62,11 @@ class DraftPage:
 
 
 def draft_list(  # noqa: PLR0913 - one keyword per thing to ask by
-    session: Session, project: Project, *, state: str, words: str, benchmark: str | None, cursor: str | None
+    session: Session, project: Project, *, state: str, words: str, cursor: str | None, order: SortOrder | None
 ) -> DraftList:
-    """Drafts, newest first."""
+    """Drafts, newest first or in another order."""
     page = drafts.list_drafts(
-        session, project, states=[state] if state else [], words=words, benchmark=benchmark, cursor=cursor
+        session, project, states=[state] if state else [], words=words, cursor=cursor, order=order
     )
     return DraftList(
         rows=draft_views(session, page.items),

@@ -40,7 +40,7 @@ class BenchmarkView(ReadModel):
     task_set: TaskSetRef | None = None
     versions: int = Field(default=1, description="How many task sets there are.")
     tasks: int = Field(default=0, examples=[24])
-    infeasible: int = Field(default=0, description="Tasks whose only right end is to say that they cannot be done.")
+    infeasible: int = Field(default=0, description="Tasks whose only correct answer is that they cannot be done.")
     domains: dict[str, int] = Field(default={}, examples=[{"files": 5}])
     difficulties: dict[str, int] = Field(default={}, examples=[{"easy": 9, "unlabelled": 1}])
     levels: dict[str, int] = Field(default={}, examples=[{"L1": 8, "L2": 2}])
@@ -59,11 +59,14 @@ class BenchmarkDetail(BenchmarkView):
     variants: dict[str, int] = Field(default={}, description="Tasks of each variant.", examples=[{"context=none": 154}])
     labels: LabelCounts = Field(
         default={},
-        description="Labels by which its tasks differ: tasks by value. A run selects them by `where`.",
+        description=(
+            "Labels by which its tasks differ, with the number of tasks by value. A run selects them by `where`."
+        ),
         examples=[{"level": {"L1": 30, "L2": 12}}],
     )
     unknown: list[str] = Field(
-        default=[], description="Set-up steps, getters, metrics and parameters of tasks that nobody here understands."
+        default=[],
+        description="Set-up steps, getters, metrics and parameters of tasks that this release does not know.",
     )
 
 
@@ -102,7 +105,7 @@ def benchmark_view(row: Benchmark, task_set: TaskSet | None, versions: int) -> B
 
 
 def benchmark_detail(session: Session, row: Benchmark, task_set: TaskSet | None, versions: int) -> BenchmarkDetail:
-    """The same with selections, variants and unsupported parts."""
+    """A benchmark at one version, with selections, variants and unsupported parts."""
     fields = _fields(row, task_set, versions)
     if task_set is None:
         return BenchmarkDetail(**fields)
@@ -144,7 +147,7 @@ def _fields(row: Benchmark, task_set: TaskSet | None, versions: int) -> Mapping[
 
 def reported_results(session: Session, name: str) -> list[PublishedResultView]:
     """Published results of a benchmark. Raises NotFound."""
-    rows = leaderboard_repository.reported(session, get_benchmark(session, name).id)
+    rows = leaderboard_repository.published_results(session, get_benchmark(session, name).id)
     return [reported_result(row) for row in rows]
 
 

@@ -1,6 +1,7 @@
 """The published suites: what is published of each, and whether it is imported here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pydantic import Field
 from sqlalchemy.orm import Session
@@ -37,16 +38,16 @@ class PublishedSuiteDetail(PublishedSuite):
 
 def published_suites(session: Session) -> list[PublishedSuite]:
     """All of them, readable before anything is imported."""
-    names = _imported(session)
-    return [PublishedSuite(**_fields(each, names)) for each in SUITE_PAPERS]
+    names = _imported_names(session)
+    return [PublishedSuite(**_fields(paper, names)) for paper in SUITE_PAPERS]
 
 
 def published_suite(session: Session, name: str) -> PublishedSuiteDetail:
     """One suite. Raises NotFound."""
-    for each in SUITE_PAPERS:
-        if each.name == name:
+    for paper in SUITE_PAPERS:
+        if paper.name == name:
             results: dict[str, list[PublishedResultView]] = {}
-            for figure in reported_results(each.name):
+            for figure in reported_results(paper.name):
                 row = PublishedResultView(
                     source=figure.source,
                     agent=figure.agent,
@@ -59,12 +60,22 @@ def published_suite(session: Session, name: str) -> PublishedSuiteDetail:
                     note=figure.note,
                 )
                 results.setdefault(figure.source, []).append(row)
-            return PublishedSuiteDetail(**_fields(each, _imported(session)), results=results)
-    known = ", ".join(each.name for each in SUITE_PAPERS)
+            return PublishedSuiteDetail(**_fields(paper, _imported_names(session)), results=results)
+    known = ", ".join(paper.name for paper in SUITE_PAPERS)
     raise NotFound(f"there is no published suite {name!r}", code="suite_not_found", hint=f"Known: {known}.")
 
 
-def _imported(session: Session) -> dict[str, list[str]]:
+FIGURES_HEAD = ("source", "agent", "observation", "group_kind", "group", "measure", "value", "unit", "note")
+
+
+def figure_rows(suite: PublishedSuiteDetail) -> Iterator[list[Any]]:
+    """All figures of a suite as flat rows, values as numbers."""
+    for rows in suite.results.values():
+        for row in rows:
+            yield [getattr(row, name) for name in FIGURES_HEAD]
+
+
+def _imported_names(session: Session) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for row in repository.all_of(session, None):
         names.setdefault(row.kind, []).append(row.name)

@@ -75,7 +75,7 @@ class RunOptions:
 
     def provider(self, name: str) -> ProviderView | None:
         """The provider of that name, if any worker knows it."""
-        return next((each for each in self.providers if each.name == name), None)
+        return next((provider for provider in self.providers if provider.name == name), None)
 
     def why_not(self, provider: str, task: TaskNeeds, image: str | None = None) -> Reason | None:
         """Why a task cannot run on that provider's desktops (of that image, if given); None if it can."""

@@ -52,8 +52,8 @@ class ModelUsageView(ReadModel):
     cached_tokens: int
     output_tokens: int
     usd: float
-    unpriced: int = Field(description="Replies whose model has no price; they are not in `usd`.")
-    wait_seconds: float = Field(description="Waited for rate limits and failures, of answered calls.")
+    unpriced: int = Field(description="Replies of models without a price; not included in `usd`.")
+    wait_seconds: float = Field(description="Time spent on rate limits and failures, of answered calls.")
     last_answer_at: datetime | None
     last_error_at: datetime | None
     last_error: str = Field(description="The API's words.")
@@ -82,7 +82,7 @@ class EndpointView(ReadModel):
     name: str
     api: str
     state: EndpointState
-    reason: str = Field(description="Its address, or what it lacks.")
+    reason: str = Field(description="Address, or what is missing.")
     workers: tuple[str, ...] = Field(description="Workers that can use it.")
     models: list[ModelUsageView]
     waits: list[EndpointWait]
@@ -91,7 +91,7 @@ class EndpointView(ReadModel):
     def last_error(self) -> ModelUsageView | None:
         """The model with the newest error."""
         failed = [(model.last_error_at, model) for model in self.models if model.last_error_at is not None]
-        return max(failed, key=lambda each: each[0])[1] if failed else None
+        return max(failed, key=lambda failure: failure[0])[1] if failed else None
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def endpoints_page(session: Session, window: str) -> EndpointsPage:
     """
     offers = models_of(offers_of_workers(session))
     sums: dict[str, list[UsageSum]] = {}
-    for each in usage_since(session, WINDOWS[window]):
-        sums.setdefault(each.endpoint, []).append(each)
+    for usage in usage_since(session, WINDOWS[window]):
+        sums.setdefault(usage.endpoint, []).append(usage)
     waits = live_waits(session)
     known = {offer.name for offer in offers}
     gone = [ModelView(name, "", ok=False, reason="", workers=()) for name in sorted({*sums, *waits} - known)]
@@ -138,7 +138,7 @@ def live_waits(session: Session) -> dict[str, list[EndpointWait]]:
         stored = row.model_wait
         wait = EndpointWait(**{**stored, "run_id": row.run_id, "episode_id": row.episode_id})
         waits.setdefault(stored["endpoint"], []).append(wait)
-    return {name: sorted(each, key=lambda wait: wait.since) for name, each in waits.items()}
+    return {name: sorted(items, key=lambda wait: wait.since) for name, items in waits.items()}
 
 
 def _endpoint(offer: ModelView, sums: Sequence[UsageSum], waits: list[EndpointWait], *, known: bool) -> EndpointView:
@@ -148,14 +148,14 @@ def _endpoint(offer: ModelView, sums: Sequence[UsageSum], waits: list[EndpointWa
         state=_state(offer, sums, waits, known=known),
         reason=offer.reason,
         workers=offer.workers,
-        models=[_usage_view(each) for each in sums],
+        models=[_usage_view(usage) for usage in sums],
         waits=waits,
     )
 
 
 def _state(offer: ModelView, sums: Sequence[UsageSum], waits: Sequence[EndpointWait], *, known: bool) -> EndpointState:
-    answer = max((each.last_answer_at for each in sums if each.last_answer_at), default=None)
-    error = max((each.last_error_at for each in sums if each.last_error_at), default=None)
+    answer = max((usage.last_answer_at for usage in sums if usage.last_answer_at), default=None)
+    error = max((usage.last_error_at for usage in sums if usage.last_error_at), default=None)
     if not known:
         return EndpointState.REMOVED
     if not offer.ok:
@@ -167,22 +167,22 @@ def _state(offer: ModelView, sums: Sequence[UsageSum], waits: Sequence[EndpointW
     return EndpointState.ANSWERING if answer or offer.answers else EndpointState.UNTRIED
 
 
-def _usage_view(each: UsageSum) -> ModelUsageView:
+def _usage_view(usage: UsageSum) -> ModelUsageView:
     return ModelUsageView(
-        model=each.model,
-        answered=each.answered,
-        failed=each.failed,
-        gave_up=each.gave_up,
-        errors=dict(each.errors.most_common()),
-        p50_seconds=each.seconds(0.5),
-        p95_seconds=each.seconds(0.95),
-        input_tokens=each.input_tokens,
-        cached_tokens=each.cached_tokens,
-        output_tokens=each.output_tokens,
-        usd=each.usd,
-        unpriced=each.unpriced,
-        wait_seconds=each.wait_seconds,
-        last_answer_at=each.last_answer_at,
-        last_error_at=each.last_error_at,
-        last_error=each.last_error,
+        model=usage.model,
+        answered=usage.answered,
+        failed=usage.failed,
+        gave_up=usage.gave_up,
+        errors=dict(usage.errors.most_common()),
+        p50_seconds=usage.seconds(0.5),
+        p95_seconds=usage.seconds(0.95),
+        input_tokens=usage.input_tokens,
+        cached_tokens=usage.cached_tokens,
+        output_tokens=usage.output_tokens,
+        usd=usage.usd,
+        unpriced=usage.unpriced,
+        wait_seconds=usage.wait_seconds,
+        last_answer_at=usage.last_answer_at,
+        last_error_at=usage.last_error_at,
+        last_error=usage.last_error,
     )

@@ -14,6 +14,7 @@ from backend.db.models import Node, Worker
 from backend.db.models.enums import SlotState, WorkerState
 from backend.db.repositories.capacity import workers_view as repository
 from backend.db.repositories.common_queries import AnyRow
+from backend.domain.errors import NotFound
 from backend.domain.machines.nodes import NodeState
 from backend.services.capacity.licences import LicenceView, list_licences
 from backend.services.capacity.views.capabilities import RunOptions, abilities
@@ -30,7 +31,7 @@ class SlotView(ReadModel):
     provider: str
     index: int
     state: str = Field(
-        description="free, leased, broken, draining, or closed: nothing may begin on its node now.", examples=["free"]
+        description="free, leased, broken, draining, or closed (its node takes no new work now).", examples=["free"]
     )
     reason: str = Field(default="", description="Why it cannot be used.")
     attempt_id: UUID | None = None
@@ -130,6 +131,14 @@ def list_workers(session: Session, nodes: Sequence[NodeView] | None = None) -> l
     return [_worker(row.Worker, row.node, machines.get(row.node)) for row in repository.workers(session)]
 
 
+def get_worker(session: Session, worker_id: UUID) -> WorkerView:
+    """A worker that was online within the last day. Raises NotFound."""
+    for worker in list_workers(session):
+        if worker.id == worker_id:
+            return worker
+    raise NotFound(f"there is no worker {worker_id}", code="worker_not_found")
+
+
 def _worker(worker: Worker, name: str, machine: NodeView | None) -> WorkerView:
     """A worker with the slots of its machine: closed if the worker is offline."""
     begins = worker.state == WorkerState.ONLINE
@@ -169,11 +178,11 @@ def list_nodes(session: Session) -> list[NodeView]:
     for row in repository.slots(session):
         slots[row.Node.id].append(row)
     return [
-        _node(row, _unserved(row.Node, machines, clusters), slots[row.Node.id]) for row in repository.nodes(session)
+        _node(row, _idle_reason(row.Node, machines, clusters), slots[row.Node.id]) for row in repository.nodes(session)
     ]
 
 
-def _unserved(node: Node, machines: Collection[UUID], clusters: Collection[str]) -> str:
+def _idle_reason(node: Node, machines: Collection[UUID], clusters: Collection[str]) -> str:
     """Why nothing can start on a ready node; empty if something can, or if it is not ready.
 
     Args:

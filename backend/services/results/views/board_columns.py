@@ -1,11 +1,11 @@
 """Columns of a leaderboard that are numbers: how they are named, read, sorted, and what their cells say besides."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.services.results.costs import StepRatio
-from backend.services.results.views.leaderboard_models import LeaderboardRow
+from backend.services.results.views.leaderboard_models import LeaderboardRow, PassRate
 
 
 class NumberKind(StrEnum):
@@ -17,6 +17,7 @@ class NumberKind(StrEnum):
     USD = "usd"
     MONEY = "money"
     RATIO = "ratio"
+    RATE = "rate"
 
 
 def _nothing(_: LeaderboardRow) -> str:
@@ -138,5 +139,38 @@ NUMBERS: Sequence[NumberColumn] = (
         lambda row: f"{row.tasks:,} tasks", ascending=False,
     ),
 )  # fmt: skip
+
+
+def number_columns(rows: Sequence[LeaderboardRow]) -> Sequence[NumberColumn]:
+    """All columns of a board with these rows: with pass@k and pass^k for each k from 2 to the most passes."""
+    most = max((rate.k for row in rows if row.passes for rate in row.passes.rates), default=1)
+    return [*NUMBERS, *(column for k in range(2, most + 1) for column in _pass_columns(k))]
+
+
+def _pass_columns(k: int) -> Iterator[NumberColumn]:
+    def rate_of(row: LeaderboardRow) -> PassRate | None:
+        return next((rate for rate in row.passes.rates if rate.k == k), None) if row.passes else None
+
+    for name, title, hint, field in (
+        (f"pass_at_{k}", f"pass@{k}", f"at least one of {k} passes solves a task", "at"),
+        (f"pass_hat_{k}", f"pass^{k}", f"each of {k} passes solves a task", "hat"),
+    ):
+        yield NumberColumn(
+            name,
+            title,
+            hint,
+            lambda row, field=field: getattr(rate, field) if (rate := rate_of(row)) else None,  # type: ignore[misc]
+            NumberKind.RATE,
+            lambda row, field=field: _of_passes(rate, field) if (rate := rate_of(row)) else "",  # type: ignore[misc]
+            lambda _: f"fewer than {k} passes",
+            ascending=False,
+        )
+
+
+def _of_passes(rate: PassRate, field: str) -> str:
+    low, high = getattr(rate, f"{field}_interval")
+    return f"{100 * low:.1f} to {100 * high:.1f} %, n = {rate.tasks:,}"
+
+
 COSTS = {column.name: column for column in NUMBERS if column.cost}
 """What a score may be compared with."""

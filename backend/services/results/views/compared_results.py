@@ -1,21 +1,25 @@
-"""Results of compared runs, task by task, with the tasks' labels."""
+"""Results of compared runs, task by task, with the tasks' labels. By columns: a comparison may have 25,000 tasks."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean, median_low
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+from typing import Any, Self
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.results import comparisons as repository
-from backend.domain.model.score import is_solved
+from backend.domain.model.score import SOLVED_TOLERANCE
 from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import LEVEL, mean_interval
-from backend.domain.statistics.passes import mean_score, pooled
-from backend.domain.statistics.task_comparison import TaskComparison, TaskScores
+from backend.domain.statistics.paired import difference_of_columns
+from backend.domain.statistics.passes import over_tasks
+from backend.domain.statistics.task_comparison import PairedColumns, TaskComparison
 from backend.services.results.views.comparison_models import (
     ComparedTask,
     CostDifference,
@@ -25,67 +29,123 @@ from backend.services.results.views.comparison_models import (
 )
 
 COSTS = ("steps", "seconds", "usd")
+Positions = NDArray[np.intp]
+"""Positions of tasks in the order of their keys."""
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PooledTask:
-    """What the passes of one side scored on a task; means are over episodes that count, None without one."""
+class TaskList:
+    """The tasks of all sides by key: one of several versions has several ids.
 
-    task_id: UUID
-    content_hash: str
-    quarantined: bool
-    scores: list[float]
-    episodes: list[UUID]
-    lost: int
-    steps: float | None
-    seconds: float | None
-    usd: float | None
-
-
-def pooled_task(rows: Sequence[AnyRow], costs: Mapping[tuple[UUID, UUID], float]) -> PooledTask:
-    """The results of a task in the runs of one side.
-
-    Args:
-        rows: of `repositories.results.comparisons.task_results`, at least one.
-        costs: mean USD by run and task.
+    Attributes:
+        keys: sorted.
+        places: position of each task by its id.
+        hashes: content by id, as small numbers.
     """
-    scored = [row for row in rows if row.scores]
-    if len(rows) == len(scored) == 1:
-        (row,) = rows
-        means = row.steps, row.seconds, costs.get((row.run, row.task_id))
-        return PooledTask(row.task_id, row.content_hash, row.quarantined, row.scores, row.episodes, row.lost, *means)
-    return PooledTask(
-        task_id=rows[0].task_id,
-        content_hash=rows[0].content_hash,
-        quarantined=any(row.quarantined for row in rows),
-        scores=[score for row in scored for score in row.scores],
-        episodes=[episode for row in scored for episode in row.episodes],
-        lost=sum(row.lost for row in rows),
-        steps=_weighted([(row.steps, len(row.scores)) for row in scored]),
-        seconds=_weighted([(row.seconds, len(row.scores)) for row in scored]),
-        usd=_weighted([(costs.get((row.run, row.task_id)), len(row.scores)) for row in scored]),
-    )
+
+    keys: Sequence[str]
+    places: Mapping[str, int]
+    hashes: Mapping[str, int]
+
+    @classmethod
+    def of(cls, row: AnyRow) -> Self:
+        """From a row of `repositories.results.comparisons.task_columns`."""
+        keys = sorted(set(row.keys))
+        at = {key: place for place, key in enumerate(keys)}
+        numbers: dict[str, int] = {}
+        hashes = [numbers.setdefault(each, len(numbers)) for each in row.hashes]
+        places = [at[key] for key in row.keys]
+        return cls(keys, dict(zip(row.ids, places, strict=True)), dict(zip(row.ids, hashes, strict=True)))
 
 
-def _side(tasks: dict[str, PooledTask]) -> dict[str, PooledTask]:
-    """The tasks without losses that another run made up for: there, all passes have a score."""
+@dataclass(frozen=True)
+class SideColumns:
+    """What the passes of one side came to, by task; means are over episodes that count, nan without one.
+
+    Attributes:
+        tasks: ids of its tasks; empty where it has none.
+        hashes: their content.
+        passes, lost: episodes that count, and lost ones that no other pass made up for.
+        scores, rates: mean score, and share of passes that solved the task.
+        steps, seconds, usd: nan, too, where one of the passes has none.
+        episodes: ids of those that count, by task and then repeat.
+        first: position of each task's first one.
+    """
+
+    tasks: Sequence[str]
+    hashes: NDArray[np.intp]
+    passes: NDArray[np.intp]
+    lost: NDArray[np.intp]
+    scores: Floats
+    rates: Floats
+    steps: Floats
+    seconds: Floats
+    usd: Floats
+    episodes: Sequence[str]
+    first: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, rows: Sequence[AnyRow], tasks: TaskList) -> Self:
+        """From rows of `repositories.results.comparisons.episode_columns`, one per run."""
+        number, ids = len(tasks.keys), [task for row in rows for task in row.tasks]
+        at = np.fromiter(map(tasks.places.__getitem__, ids), dtype=np.intp, count=len(ids))
+        column = partial(_column, rows)
+        own, hashes = [""] * number, np.full(number, -1, dtype=np.intp)
+        for place, task in dict(zip(at.tolist(), ids, strict=True)).items():
+            own[place], hashes[place] = task, tasks.hashes[task]
+        lost = np.bincount(at[column("lost", bool)], minlength=number)
+        # By task and repeat, those of one repeat in the order of their runs.
+        order = np.lexsort((column("repeats", np.intp), at))
+        order = order[column("counted", bool)[order]]
+        at, scores = at[order], column("scores")[order]
+        passes = np.bincount(at, minlength=number)
+        mean = partial(_means, at, passes)
+        episodes = [episode for row in rows for episode in row.ids]
+        return cls(
+            tasks=own,
+            hashes=hashes,
+            passes=passes,
+            lost=_remaining_losses(passes, lost),
+            scores=mean(scores),
+            rates=mean((scores >= 1.0 - SOLVED_TOLERANCE).astype(float)),
+            **{name: mean(column(name)[order]) for name in COSTS},
+            episodes=[episodes[place] for place in order.tolist()],
+            first=np.cumsum(passes) - passes,
+        )
+
+    @property
+    def costs(self) -> tuple[Floats, Floats, Floats]:
+        return self.steps, self.seconds, self.usd
+
+    def episodes_of(self, place: int) -> list[UUID]:
+        first = int(self.first[place])
+        return [UUID(episode) for episode in self.episodes[first : first + int(self.passes[place])]]
+
+
+def _column(rows: Sequence[AnyRow], name: str, kind: type = float) -> NDArray[Any]:
+    """The values of all runs; nan for None."""
+    parts: list[NDArray[Any]] = [np.array(getattr(row, name), dtype=kind) for row in rows]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
+
+
+def _means(at: Positions, passes: NDArray[np.intp], values: Floats) -> Floats:
+    """The mean of each task's values, which are sorted by task; several are added without loss, in whatever order."""
+    means = np.full(len(passes), np.nan)
+    single = passes[at] == 1
+    means[at[single]] = values[single]
+    ends = np.cumsum(passes)
+    for place in np.flatnonzero(passes > 1).tolist():
+        means[place] = fmean(values[ends[place] - passes[place] : ends[place]].tolist())
+    return means
+
+
+def _remaining_losses(passes: NDArray[np.intp], lost: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The losses that no other run made up for: a task that all passes scored has none."""
     # The number of passes is that of most tasks, as on a board: a partial run repeats only a few.
-    numbers = [number for task in tasks.values() if (number := len(task.scores) + task.lost)]
-    passes = median_low(numbers) if numbers else 0
-    return {
-        key: replace(task, lost=min(task.lost, max(0, passes - len(task.scores))))
-        if task.scores and task.lost
-        else task
-        for key, task in tasks.items()
-    }
-
-
-def _weighted(means: Sequence[tuple[float | None, int]]) -> float | None:
-    """The mean over all passes; None if one of them has none."""
-    known = [(mean, number) for mean, number in means if mean is not None]
-    if not known or len(known) < len(means):
-        return None
-    return sum(mean * number for mean, number in known) / sum(number for _, number in known)
+    numbers = np.sort((passes + lost)[passes + lost > 0])
+    most = int(numbers[(len(numbers) - 1) // 2]) if len(numbers) else 0
+    return np.where((passes > 0) & (lost > 0), np.minimum(lost, np.maximum(0, most - passes)), lost)
 
 
 class ComparedResults:
@@ -93,60 +153,72 @@ class ComparedResults:
 
     def __init__(self, session: Session, groups: Sequence[Sequence[UUID]]) -> None:
         """`groups`: the runs of each side, whose passes are pooled."""
-        self._groups = groups
-        place = {run_id: at for at, group in enumerate(groups) for run_id in group}
-        rows: list[dict[str, list[AnyRow]]] = [defaultdict(list) for _ in groups]
-        for row in repository.task_results(session, list(place)):
-            rows[place[row.run]][row.key].append(row)
-        costs = {(row.run, row.task_id): row.usd for row in repository.task_costs(session, list(place))}
-        self._sides = [_side({key: pooled_task(passes, costs) for key, passes in side.items()}) for side in rows]
-        reasons = {key: self._why_not(key) for key in sorted({key for side in self._sides for key in side})}
-        self.common = [key for key, reason in reasons.items() if not reason]
-        self.left_out = dict(Counter(reason for reason in reasons.values() if reason))
-        first = [self._sides[0][key].task_id for key in self.common]
-        self._tasks = {row.id: row for row in repository.tasks(session, first)}
+        self._groups, runs = groups, [run_id for group in groups for run_id in group]
+        tasks = TaskList.of(repository.task_columns(session, runs))
+        rows = {row.run: row for row in repository.episode_columns(session, runs)}
+        self._keys = tasks.keys
+        self._sides = [SideColumns.of([rows[run] for run in group if run in rows], tasks) for group in groups]
+        quarantined = {tasks.places[task] for task in repository.quarantined_tasks(session) if task in tasks.places}
+        self._choose(list(quarantined))
+        labels = repository.task_labels(session, groups[0])
+        self._labels = [labels[self._sides[0].tasks[place]] for place in self.common.tolist()]
+        self.labels = varying_labels(self._labels)
 
-    def _why_not(self, key: str) -> str:
-        """Why a task is not compared; empty if it is."""
-        rows = [side.get(key) for side in self._sides]
-        if any(row is not None and row.quarantined for row in rows):
-            return "quarantined"
-        if any(row is None for row in rows):
-            return "not in every run"
-        if len({row.content_hash for row in rows if row is not None}) > 1:
-            return "changed between versions"
-        return "" if all(row is not None and row.scores for row in rows) else "not scored in every run"
+    def _choose(self, quarantined: list[int]) -> None:
+        """Which tasks are compared, and why the others are not: the first reason that holds."""
+        present = np.array([side.hashes >= 0 for side in self._sides])
+        hashes = np.array([side.hashes for side in self._sides])
+        scored = np.array([side.passes > 0 for side in self._sides])
+        in_quarantine = np.zeros(len(self._keys), dtype=bool)
+        in_quarantine[quarantined] = True
+        remaining = present.any(axis=0)
+        self.left_out: dict[str, int] = {}
+        for reason, excluded in (
+            ("quarantined", in_quarantine),
+            ("not in every run", ~present.all(axis=0)),
+            ("changed between versions", (hashes != hashes[0]).any(axis=0)),
+            ("not scored in every run", ~scored.all(axis=0)),
+        ):
+            if number := int(np.count_nonzero(excluded & remaining)):
+                self.left_out[reason] = number
+            remaining &= ~excluded
+        self.common: Positions = np.flatnonzero(remaining)
 
-    def scores(self, base: int, other: int) -> list[TaskScores]:
-        """Both runs' passes of the common tasks."""
-        one, two = self._sides[base], self._sides[other]
-        return [TaskScores(key, one[key].scores, two[key].scores) for key in self.common]
+    def columns(self, name: str) -> list[Floats]:
+        """A column of each side, of the common tasks."""
+        return [getattr(side, name)[self.common] for side in self._sides]
+
+    def pair(self, at: int) -> PairedColumns:
+        """The first side and another one, on the common tasks."""
+        (base, *others), (solved, *others_solved) = self.columns("scores"), self.columns("rates")
+        single = all(bool((passes == 1).all()) for passes in (self.columns("passes")[0], self.columns("passes")[at]))
+        return PairedColumns(base, others[at - 1], solved, others_solved[at - 1], single)
 
     def run(self, at: int) -> dict[str, Any]:
         """The fields of a `ComparedRun` that are numbers: its rates over the common tasks."""
         side = self._sides[at]
-        scores = [side[key].scores for key in self.common]
-        mean, success = pooled(scores), pooled([[float(is_solved(score)) for score in each] for each in scores])
+        mean, success = (over_tasks(self.columns(name)[at].tolist()) for name in ("scores", "rates"))
         return {
             "success_rate": success.value if success else None,
             "success_interval": success.interval if success else None,
             "mean_score": mean.value if mean else None,
             "mean_interval": mean.interval if mean else None,
-            "tasks": len(side),
-            "lost": sum(result.lost for result in side.values()),
+            "tasks": int(np.count_nonzero(side.hashes >= 0)),
+            "lost": int(side.lost.sum()),
         }
 
     def difference(self, at: int, compared: TaskComparison, adjusted: float) -> dict[str, Any]:
         """The fields of a `RunDifference` without a sentence: one run against the first one."""
-        passes = [[is_solved(score) for score in (*task.base, *task.other)] for task in self.scores(0, at)]
+        pair = self.pair(at)
+        both, neither = ((pair.base_solved == share) & (pair.other_solved == share) for share in (1, 0))
         return {
             "run": self._groups[at][0],
             "success_rate": DifferenceView.model_validate(compared.success),
             "mean_score": DifferenceView.model_validate(compared.score),
             "better": compared.better,
             "worse": compared.worse,
-            "both_solved": sum(map(all, passes)),
-            "neither_solved": sum(not any(each) for each in passes),
+            "both_solved": int(np.count_nonzero(both)),
+            "neither_solved": int(np.count_nonzero(neither)),
             "test": compared.test,
             "p_value": compared.p_value,
             "p_adjusted": adjusted,
@@ -158,56 +230,93 @@ class ComparedResults:
     def _cost_differences(self, at: int) -> dict[str, CostDifference]:
         differences = {}
         for name in COSTS:
-            sides = [[getattr(self._sides[side][key], name) for key in self.common] for side in (0, at)]
-            pairs = [(one, two) for one, two in zip(*sides, strict=True) if one is not None and two is not None]
-            if pairs:
-                changes = [two - one for one, two in pairs]
+            columns = self.columns(name)
+            known = ~np.isnan(columns[0]) & ~np.isnan(columns[at])
+            if known.any():
+                base, other = columns[0][known], columns[at][known]
                 differences[name] = CostDifference(
-                    base=fmean(one for one, _ in pairs),
-                    other=fmean(two for _, two in pairs),
-                    value=fmean(changes),
-                    interval=mean_interval(changes),
-                    tasks=len(pairs),
+                    base=float(base.mean()),
+                    other=float(other.mean()),
+                    value=float((other - base).mean()),
+                    interval=mean_interval(other - base),
+                    tasks=len(base),
                 )
         return differences
 
-    def _result(self, at: int, key: str) -> TaskResult:
-        row = self._sides[at][key]
-        return TaskResult.model_construct(
-            score=mean_score(row.scores),
-            solve_rate=mean_score([float(is_solved(score)) for score in row.scores]),
-            passes=len(row.scores),
-            steps=row.steps,
-            seconds=row.seconds,
-            usd=row.usd,
-            episodes=row.episodes,
-        )
+    @property
+    def flipped(self) -> NDArray[np.bool_]:
+        """Of each common task, whether solve rates differ."""
+        rates = np.array(self.columns("rates"))
+        flipped: NDArray[np.bool_] = (rates != rates[0]).any(axis=0)
+        return flipped
 
-    def tasks(self) -> list[ComparedTask]:
-        """The common tasks, flipped ones first, those with the largest change of score before others."""
-        rows = []
-        for key in self.common:
-            task, results = (
-                self._tasks[self._sides[0][key].task_id],
-                [self._result(at, key) for at in range(len(self._sides))],
+    def order(self) -> Positions:
+        """Places among the common tasks: flipped ones first, those with the largest change of score before others."""
+        scores = np.array(self.columns("scores"))
+        ranges = scores.max(axis=0) - scores.min(axis=0)
+        return np.lexsort((np.arange(len(self.common)), -ranges, ~self.flipped))
+
+    def has_label(self, label: str, value: str) -> NDArray[np.bool_]:
+        """Of each common task, whether it has this value of the label."""
+        known: dict[int, bool] = {}
+        for labels in self._labels:
+            if id(labels) not in known:  # Equal labels are mostly one object.
+                known[id(labels)] = value in labels.get(label, [UNLABELLED])
+        return np.array([known[id(labels)] for labels in self._labels], dtype=bool)
+
+    def cuts(self, label: str) -> list[LabelCut]:
+        """The common tasks by the values of a label; a task with several values is in each of them."""
+        alike: dict[int, list[int]] = defaultdict(list)
+        for place, labels in enumerate(self._labels):
+            alike[id(labels)].append(place)
+        groups: dict[str, list[int]] = defaultdict(list)
+        for places in alike.values():
+            for value in self._labels[places[0]].get(label, [UNLABELLED]):
+                groups[value] += places
+        scores, rates = self.columns("scores"), self.columns("rates")
+        return [
+            LabelCut(
+                value=value,
+                tasks=len(places),
+                mean_scores=[fmean(column[places].tolist()) for column in scores],
+                success_rates=[fmean(column[places].tolist()) for column in rates],
+                differences=[
+                    DifferenceView.model_validate(difference_of_columns(scores[0][places], column[places]))
+                    for column in scores[1:]
+                ],
             )
-            flipped = len({result.solve_rate for result in results}) > 1
-            rows.append(
-                ComparedTask.model_construct(  # The database's own values: checking 25,000 takes seconds.
-                    task=key,
-                    task_id=task.id,
-                    instruction=task.instruction,
-                    labels=task.labels,
-                    flipped=flipped,
-                    results=results,
-                )
+            for value, places in sorted(groups.items())
+        ]
+
+    def tasks(self, session: Session, places: Positions) -> list[ComparedTask]:
+        """The common tasks at these places."""
+        ids = [UUID(self._sides[0].tasks[self.common[place]]) for place in places.tolist()]
+        instructions = repository.instructions(session, ids)
+        flipped = self.flipped
+        return [
+            ComparedTask.model_construct(  # The database's own values: checking 25,000 takes seconds.
+                task=self._keys[self.common[place]],
+                task_id=task_id,
+                instruction=instructions[task_id],
+                labels=self._labels[place],
+                flipped=bool(flipped[place]),
+                results=[_result(side, int(self.common[place])) for side in self._sides],
             )
-        return sorted(rows, key=lambda row: (not row.flipped, -_range(row.results), row.task))
+            for place, task_id in zip(places.tolist(), ids, strict=True)
+        ]
 
 
-def _range(results: Sequence[TaskResult]) -> float:
-    scores = [result.score for result in results]
-    return max(scores) - min(scores)
+def _result(side: SideColumns, at: int) -> TaskResult:
+    steps, seconds, usd = (None if np.isnan(column[at]) else float(column[at]) for column in side.costs)
+    return TaskResult.model_construct(
+        score=float(side.scores[at]),
+        solve_rate=float(side.rates[at]),
+        passes=int(side.passes[at]),
+        steps=steps,
+        seconds=seconds,
+        usd=usd,
+        episodes=side.episodes_of(at),
+    )
 
 
 def varying_labels(tasks: Iterable[Mapping[str, list[str]]]) -> list[str]:
@@ -215,27 +324,6 @@ def varying_labels(tasks: Iterable[Mapping[str, list[str]]]) -> list[str]:
     rows = {id(row): row for row in tasks}.values()  # Equal labels are mostly one object.
     values = {name: {tuple(row.get(name, ())) for row in rows} for name in {name for row in rows for name in row}}
     return sorted(name for name, each in values.items() if len(each) > 1)
-
-
-def label_cuts(tasks: Iterable[ComparedTask], label: str) -> list[LabelCut]:
-    """The tasks by the values of a label; a task with several values is in each of them."""
-    groups: dict[str, list[ComparedTask]] = defaultdict(list)
-    for task in tasks:
-        for value in task.labels.get(label, [UNLABELLED]):
-            groups[value].append(task)
-    return [
-        LabelCut(
-            value=value,
-            tasks=len(rows),
-            mean_scores=[
-                fmean(side.score for side in sides) for sides in zip(*(row.results for row in rows), strict=True)
-            ],
-            success_rates=[
-                fmean(side.solve_rate for side in sides) for sides in zip(*(row.results for row in rows), strict=True)
-            ],
-        )
-        for value, rows in sorted(groups.items())
-    ]
 
 
 def sentence(base: str, other: str, compared: TaskComparison) -> str:

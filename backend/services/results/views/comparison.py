@@ -13,21 +13,14 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.model.episode import RunState
 from backend.domain.statistics.paired import holm
-from backend.domain.statistics.task_comparison import TaskComparison, compare_tasks
+from backend.domain.statistics.task_comparison import TaskComparison, compare_columns
 from backend.services.configurations.configuration_ref import configuration_ref
 from backend.services.lru_cache import LruCache
 from backend.services.results.configuration_differences import condition_differences, configuration_differences
-from backend.services.results.views.compared_results import (
-    ComparedResults,
-    label_cuts,
-    p_text,
-    sentence,
-    varying_labels,
-)
+from backend.services.results.views.compared_results import ComparedResults, p_text, sentence
 from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.comparison_models import (
     ComparedRun,
-    ComparedTask,
     RegressionReport,
     RunComparison,
     RunDifference,
@@ -39,12 +32,18 @@ LEAST_RUNS, MOST_RUNS = 2, 8
 ALPHA = 0.05
 
 
-def comparison_of(session: Session, run_ids: Sequence[UUID], label: str | None = None) -> RunComparison:
-    """Compares runs on their common tasks.
+def compare_sides(session: Session, sides: ComparedSides, label: str | None = None) -> RunComparison:
+    """Compares runs, or configurations with all their passes, on their common tasks. Raises as `compared`."""
+    comparison, results = compared(session, sides, label)
+    return comparison.model_copy(update={"tasks": results.tasks(session, results.order())})
+
+
+def compared(session: Session, sides: ComparedSides, label: str | None = None) -> tuple[RunComparison, ComparedResults]:
+    """A comparison without its tasks, of which there may be 25,000, and the results of the sides.
 
     Args:
         session: the transaction.
-        run_ids: the first one is the base.
+        sides: the first one is the base.
         label: of the tasks, for the cut.
 
     Raises:
@@ -52,17 +51,12 @@ def comparison_of(session: Session, run_ids: Sequence[UUID], label: str | None =
         Invalid: fewer than 2 or more than 8 different runs.
         Conflict: they are of different benchmarks.
     """
-    return compare_sides(session, ComparedSides(runs=run_ids), label)
-
-
-def compare_sides(session: Session, sides: ComparedSides, label: str | None = None) -> RunComparison:
-    """Compares runs, or configurations with all their passes, on their common tasks. Raises as `comparison_of`."""
     groups = sides.run_ids(session)
     rows = comparable_runs(session, [runs[0] for runs in groups])
     titles = run_titles(rows) if sides.kind == "run" else [row.AgentConfiguration.title for row in rows]
     results = _results_of(session, groups, rows[0].Run.config.get("seed", 0))
     conditions = condition_differences(rows)
-    return RunComparison(
+    comparison = RunComparison(
         benchmark=rows[0].benchmark,
         runs=[
             _run(row, title, runs, numbers)
@@ -71,17 +65,18 @@ def compare_sides(session: Session, sides: ComparedSides, label: str | None = No
         alike=not conditions,
         conditions=conditions,
         configurations=configuration_differences(rows),
-        common_tasks=len(results.tasks),
-        left_out=results.left_out,
+        common_tasks=len(results.tasks.common),
+        left_out=results.tasks.left_out,
         differences=[
-            RunDifference(sentence=sentence(titles[0], titles[at], compared), **numbers)
-            for at, (compared, numbers) in results.differences.items()
+            RunDifference(sentence=sentence(titles[0], titles[at], result), **numbers)
+            for at, (result, numbers) in results.differences.items()
         ],
-        tasks=results.tasks,
+        tasks=[],
         label=label,
-        labels=results.labels,
-        cuts=label_cuts(results.tasks, label) if label else [],
+        labels=results.tasks.labels,
+        cuts=results.tasks.cuts(label) if label else [],
     )
+    return comparison, results.tasks
 
 
 @dataclass(frozen=True)
@@ -95,13 +90,11 @@ class _Results:
 
     runs: list[dict[str, Any]]
     differences: Mapping[int, tuple[TaskComparison, dict[str, Any]]]
-    left_out: dict[str, int]
-    tasks: list[ComparedTask]
-    labels: list[str]
+    tasks: ComparedResults
 
 
-_RESULTS: LruCache[tuple[tuple[ResultsKey, ...], ...], _Results] = LruCache(4)
-"""Few: a comparison of 25,000 tasks takes some 50 MB."""
+_RESULTS: LruCache[tuple[tuple[ResultsKey, ...], ...], _Results] = LruCache(8)
+"""Few: a comparison of 25,000 tasks takes some 15 MB."""
 
 
 def _results_of(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -> _Results:
@@ -115,19 +108,16 @@ def _results_of(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -
 
 def _results(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -> _Results:
     results = ComparedResults(session, groups)
-    compared = {at: compare_tasks(results.scores(0, at), seed=seed) for at in range(1, len(groups))}
-    known = {at: each for at, each in compared.items() if each is not None}
+    tests = {at: compare_columns(results.pair(at), seed=seed) for at in range(1, len(groups))}
+    known = {at: each for at, each in tests.items() if each is not None}
     adjusted = holm([each.p_value for each in known.values()])
-    tasks = results.tasks()
     return _Results(
         runs=[results.run(at) for at in range(len(groups))],
         differences={
             at: (each, results.difference(at, each, p_value))
             for (at, each), p_value in zip(known.items(), adjusted, strict=True)
         },
-        left_out=results.left_out,
-        tasks=tasks,
-        labels=varying_labels(task.labels for task in tasks),
+        tasks=results,
     )
 
 
@@ -146,8 +136,8 @@ def _run(row: AnyRow, title: str, runs: Sequence[UUID], numbers: Mapping[str, An
 
 
 def regression_of(session: Session, run_id: UUID, baseline: UUID, alpha: float = ALPHA) -> RegressionReport:
-    """Tests whether a run scores lower than a baseline on their common tasks. Raises as `comparison_of`."""
-    comparison = comparison_of(session, [baseline, run_id])
+    """Tests whether a run scores lower than a baseline on their common tasks. Raises as `compared`."""
+    comparison, _ = compared(session, ComparedSides(runs=[baseline, run_id]))
     result = comparison.differences[0] if comparison.differences else None
     passed = None if result is None else result.regression_p > alpha
     return RegressionReport(
@@ -177,7 +167,7 @@ def _verdict(result: RunDifference | None, alpha: float) -> str:
 def _caveats(comparison: RunComparison) -> Iterator[str]:
     """Sentences about what a reader must know: conditions that differ, results that are missing."""
     if comparison.conditions:
-        names = ", ".join(each.name for each in comparison.conditions)
+        names = ", ".join(condition.name for condition in comparison.conditions)
         yield f"The runs had different conditions ({names}): the difference may be due to them."
     for name, run in zip(("baseline", "run"), comparison.runs, strict=True):
         if not run.ended:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from backend.db.models.enums import Origin
 from backend.domain.model.episode import ENDED_RUNS, RunState
-from backend.domain.statistics.intervals import Interval
+from backend.domain.statistics.intervals import LEVEL, Interval
 from backend.services.configurations.configuration_ref import ConfigurationRef
 from backend.services.read_model import ReadModel
 from backend.services.results.configuration_differences import FieldDifference
@@ -78,6 +78,12 @@ class RunDifference(ReadModel):
         description="`steps`, `seconds` of the agent, `usd`; those that are known."
     )
 
+    @property
+    def borderline(self) -> bool:
+        """Whether the interval and the test at 5 % disagree on whether there is a difference."""
+        low, high = self.mean_score.interval
+        return (low > 0.0 or high < 0.0) != (self.p_value <= 1.0 - LEVEL)
+
 
 class TaskResult(ReadModel):
     """What a run scored on a task: means over its passes."""
@@ -109,6 +115,7 @@ class LabelCut(ReadModel):
     tasks: int
     mean_scores: list[float]
     success_rates: list[float]
+    differences: list[DifferenceView] = Field(description="Of the mean score: each further run against the first.")
 
 
 class RunComparison(ReadModel):
@@ -130,7 +137,7 @@ class RunComparison(ReadModel):
     cuts: list[LabelCut] = Field(description="By the requested label.")
 
     def with_titles(self, titles: Sequence[str]) -> "RunComparison":
-        """The same with other names of the runs, in their order."""
+        """This comparison with other names of the runs, in their order."""
         runs = [run.model_copy(update={"title": title}) for run, title in zip(self.runs, titles, strict=True)]
         return self.model_copy(update={"runs": runs})
 

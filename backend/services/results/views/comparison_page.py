@@ -4,27 +4,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from backend.db.repositories import common_queries
 from backend.domain.errors import Invalid
-from backend.domain.model.task import UNLABELLED
+from backend.services.results.views.compared_results import ComparedResults, Positions
 from backend.services.results.views.compared_sides import ComparedSides
-from backend.services.results.views.comparison import LEAST_RUNS, compare_sides
-from backend.services.results.views.comparison_models import ComparedTask, RunComparison, TaskResult
+from backend.services.results.views.comparison import LEAST_RUNS, compared
+from backend.services.results.views.comparison_models import ComparedTask, RunComparison
 from backend.services.runs.runs import get_run
 from backend.services.runs.views.run_list import RunList, run_list
 
 PAGE = 100
 """Tasks on one page."""
-Test = Callable[[TaskResult, TaskResult], bool]
-SHOWN: Mapping[str, Test] = {
-    "better": lambda base, other: other.solve_rate > base.solve_rate,
-    "worse": lambda base, other: other.solve_rate < base.solve_rate,
-    "both": lambda base, other: base.solve_rate == other.solve_rate == 1,
-    "neither": lambda base, other: base.solve_rate == other.solve_rate == 0,
+Floats = NDArray[np.float64]
+SHOWN: Mapping[str, Callable[[Floats, Floats], NDArray[np.bool_]]] = {
+    "better": lambda base, other: other > base,
+    "worse": lambda base, other: other < base,
+    "both": lambda base, other: (base == 1) & (other == 1),
+    "neither": lambda base, other: (base == 0) & (other == 0),
 }
-"""Groups of tasks by their results in the first run and in another one."""
+"""Groups of tasks by their solve rates in the first run and in another one."""
 FLIPPED, BY_TASK = "flipped", "task"
 
 
@@ -49,7 +51,7 @@ class MatrixFilter:
 
 @dataclass(frozen=True)
 class ComparisonPage:
-    """The comparison with the tasks of one page.
+    """The comparison, which lists no tasks, with those of one page.
 
     Attributes:
         total: tasks of the selection.
@@ -70,37 +72,40 @@ class ComparisonPage:
 def comparison_page(
     session: Session, sides: ComparedSides, label: str | None, selection: MatrixFilter
 ) -> ComparisonPage:
-    """The page of 2 to 8 sides. Raises as `comparison_of`, and Invalid for a sort by a run that is not compared."""
-    comparison = compare_sides(session, sides, label)
-    rows = _sorted(_selected(comparison, selection), selection.sort, len(comparison.runs))
+    """The page of 2 to 8 sides. Raises as `compared`, and Invalid for a sort by a run that is not compared."""
+    comparison, results = compared(session, sides, label)
+    places = _sort(results, _selection_mask(results, label, selection), selection.sort)
     end = selection.first + PAGE
-    return ComparisonPage(comparison, rows[selection.first : end], len(rows), end if end < len(rows) else None)
+    tasks = results.tasks(session, places[selection.first : end])
+    return ComparisonPage(comparison, tasks, len(places), end if end < len(places) else None)
 
 
-def _selected(comparison: RunComparison, selection: MatrixFilter) -> list[ComparedTask]:
-    rows = comparison.tasks
-    if comparison.label and selection.value:
-        name, value = comparison.label, selection.value
-        rows = [row for row in rows if value in row.labels.get(name, [UNLABELLED])]
+def _selection_mask(results: ComparedResults, label: str | None, selection: MatrixFilter) -> NDArray[np.bool_]:
+    """Of each common task, whether it is in the selection."""
+    selected = np.ones(len(results.common), dtype=bool)
+    if label and selection.value:
+        selected &= results.has_label(label, selection.value)
     if selection.show == FLIPPED:
-        return [row for row in rows if row.flipped]
-    test = SHOWN.get(selection.show)
-    if test is None:
-        return rows
-    other = min(selection.other, len(comparison.runs) - 1)
-    return [row for row in rows if test(row.results[0], row.results[other])]
+        selected &= results.flipped
+    elif test := SHOWN.get(selection.show):
+        rates = results.columns("rates")
+        selected &= test(rates[0], rates[min(selection.other, len(rates) - 1)])
+    return selected
 
 
-def _sorted(rows: list[ComparedTask], sort: str, runs: int) -> list[ComparedTask]:
+def _sort(results: ComparedResults, selected: NDArray[np.bool_], sort: str) -> Positions:
+    """Places of the selected tasks, which are sorted by their keys."""
+    places = np.flatnonzero(selected)
     if not sort:
-        return rows
+        order = results.order()
+        return order[selected[order]]
     if sort == BY_TASK:
-        return sorted(rows, key=lambda row: row.task)
-    number = int(sort)
-    if not 1 <= abs(number) <= runs:
+        return places
+    number, scores = int(sort), results.columns("scores")
+    if not 1 <= abs(number) <= len(scores):
         raise Invalid(f"there is no run {abs(number)} to sort by", code="invalid_comparison", path="sort")
-    direction = 1 if number < 0 else -1
-    return sorted(rows, key=lambda row: (direction * row.results[abs(number) - 1].score, row.task))
+    column = scores[abs(number) - 1][places]
+    return places[np.argsort(column if number < 0 else -column, kind="stable")]
 
 
 def candidates(session: Session, run_ids: Sequence[UUID], before: UUID | None) -> RunList | None:

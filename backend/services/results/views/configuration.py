@@ -1,9 +1,10 @@
 """Page of a configuration: what defines it, its prompts, its runs over all benchmarks, its trend."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -15,32 +16,42 @@ from backend.domain.statistics.intervals import Interval
 from backend.services.configurations.configurations import get_configuration
 from backend.services.configurations.definitions import own_prompts
 from backend.services.configurations.views import ConfigurationView, configuration_view
+from backend.services.results.conditions import RunConditions, conditions_of
 from backend.services.results.rollups import summary_of
 from backend.services.runs.views.run_rows import RunRow, run_rows
 
 MOST_RUNS = 50
 MOST_POINTS = 200
+LEAST_COVERAGE = 0.95
+"""Share of the tasks with a score from which on a run counts as a run of all tasks."""
 
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """Mean score of one run; `tasks` have a score."""
+    """Mean score of one run; `tasks` of `all_tasks` have a score."""
 
     run_id: UUID
     title: str
     configuration: str
     at: datetime
-    version: int
     mean: float
     interval: Interval | None
     tasks: int
+    all_tasks: int
+
+    @property
+    def partial(self) -> bool:
+        """Whether too many tasks have no score to read it beside others."""
+        return self.tasks < LEAST_COVERAGE * self.all_tasks
 
 
 @dataclass(frozen=True)
 class BenchmarkTrend:
-    """Runs on one benchmark, oldest first."""
+    """Alike runs, oldest first: on one version of a benchmark's tasks, under equal conditions."""
 
     benchmark: str
+    version: int
+    conditions: RunConditions
     points: Sequence[TrendPoint]
 
     @property
@@ -63,7 +74,8 @@ class ConfigurationPage:
     """Everything on a configuration's page.
 
     Attributes:
-        agent_trends: of all configurations of its agent; only of benchmarks where others than this one have runs.
+        trends: those with most runs first.
+        agent_trends: of all configurations of its agent; only those in which others than this one have runs.
         more: it has further runs.
     """
 
@@ -90,20 +102,46 @@ def configuration_page(session: Session, configuration_id: UUID) -> Configuratio
     )
 
 
+TREND_HEAD = ("benchmark", "version", "conditions", "configuration", "run", "name", "submitted_at", "mean_score", "low",
+              "high", "scored_tasks", "tasks", "partial")  # fmt: skip
+
+
+def trend_rows(session: Session, configuration_id: UUID, *, of_agent: bool = False) -> Iterator[list[Any]]:
+    """The points of a configuration's trends, or of those of all its agent's; as `TREND_HEAD`. Raises NotFound."""
+    row = get_configuration(session, configuration_id)
+    runs = (
+        repository.results_of_agent(session, row.project_id, row.name, MOST_POINTS)
+        if of_agent
+        else repository.results(session, row.id, MOST_POINTS)
+    )
+    for trend in _trends(runs):
+        of_trend = (trend.benchmark, trend.version, trend.conditions.text)
+        for point in trend.points:
+            ends = point.interval or (None, None)
+            of_run = (point.configuration, str(point.run_id), point.title, point.at.isoformat(), point.mean, *ends)
+            yield [*of_trend, *of_run, point.tasks, point.all_tasks, point.partial]
+
+
 def _trends(rows: Sequence[AnyRow]) -> list[BenchmarkTrend]:
-    by_benchmark: dict[str, list[TrendPoint]] = defaultdict(list)
+    trends: dict[tuple[str, int, str], BenchmarkTrend] = {}
+    points: dict[tuple[str, int, str], list[TrendPoint]] = defaultdict(list)
     for row in reversed(rows):
         summary = summary_of(row.Rollup)
-        if summary.mean_score is not None:
-            point = TrendPoint(
+        if summary.mean_score is None:
+            continue
+        conditions = conditions_of(row.Run.config)
+        key = (row.benchmark, row.version, conditions.key)
+        trends.setdefault(key, BenchmarkTrend(row.benchmark, row.version, conditions, points[key]))
+        points[key].append(
+            TrendPoint(
                 run_id=row.Run.id,
                 title=row.Run.name,
                 configuration=row.configuration,
                 at=row.Run.created_at,
-                version=row.version,
                 mean=summary.mean_score,
                 interval=summary.mean_interval,
                 tasks=summary.scored_tasks,
+                all_tasks=row.all_tasks,
             )
-            by_benchmark[row.benchmark].append(point)
-    return [BenchmarkTrend(name, points) for name, points in sorted(by_benchmark.items())]
+        )
+    return sorted(trends.values(), key=lambda trend: (trend.benchmark, -len(trend.points), -trend.version))

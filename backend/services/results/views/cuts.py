@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import rollups as repository
 from backend.domain.errors import NotFound
-from backend.domain.model.label_filter import ordered
+from backend.domain.model.label_filter import order_values
 from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.read_model import ReadModel
 from backend.services.results import measure_rollups
@@ -77,7 +77,7 @@ def run_cut(session: Session, run_id: UUID, label: str) -> RunCut:
         raise _no_label(label)
     cells = [
         CutCell(value=value, summary=summary_of(rows[value]), measures=dict(means.get(value, {})))
-        for value in ordered(rows)
+        for value in order_values(rows)
     ]
     return RunCut(run_id=run_id, label=label, as_of=run.rollup_as_of, cells=cells)
 
@@ -94,7 +94,7 @@ def board_cut(session: Session, benchmark: str, label: str = "", *, version: int
         benchmark=board.benchmark.name,
         version=board.task_set.version,
         label=label,
-        values=ordered({value for row in rows for value in row.cells}),
+        values=order_values({value for row in rows for value in row.cells}),
         labels=labels,
         primary=board.primary,
         measures=board.measures,

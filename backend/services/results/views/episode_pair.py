@@ -31,7 +31,7 @@ class StepAlignment(ReadModel):
     first: int | None
     second: int | None
     cost: float = Field(description="From 0, the same action on the same screen, to 1.")
-    same: bool = Field(description="The cost is at most 0.15.")
+    same: bool = Field(description="Cost of at most 0.15.")
 
 
 class EpisodeAlignment(ReadModel):

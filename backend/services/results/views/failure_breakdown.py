@@ -15,7 +15,11 @@ from backend.domain.judging.failure_labels import LABELS, shares
 from backend.domain.model.task import UNLABELLED
 from backend.services.read_model import ReadModel
 from backend.services.results import failure_labels as service
-from backend.services.results.configuration_differences import condition_differences, configuration_differences
+from backend.services.results.configuration_differences import (
+    FieldDifference,
+    condition_differences,
+    configuration_differences,
+)
 from backend.services.results.failure_labels import SAMPLE, Failure, ShareView
 from backend.services.results.views.compared_results import varying_labels
 from backend.services.results.views.comparison import comparable_runs, run_titles
@@ -72,6 +76,7 @@ class FailureBreakdown(ReadModel):
 
     benchmark: str
     configurations: list[ConfigurationRuns]
+    conditions: list[FieldDifference] = Field(description="In which the configurations' runs are not alike.")
     seed: int
     label: str | None
     labels: list[str] = Field(description="Labels of the tasks with more than one value.")
@@ -79,7 +84,7 @@ class FailureBreakdown(ReadModel):
     tasks: list[TaskPasses]
     all_fail: int = Field(description="Tasks that no pass solves.")
     all_pass: int = Field(description="Tasks that every pass solves.")
-    flip: int = Field(description="Tasks on which passes of one configuration disagree.")
+    flip: int = Field(description="Tasks on which passes of the same configuration disagree.")
     repeated: int = Field(
         description="Tasks with several passes of one configuration: the denominator of `flake_rate`."
     )
@@ -114,7 +119,11 @@ def failure_breakdown(
     flip = sum(task.flips for task in tasks)
     return FailureBreakdown(
         benchmark=rows[0].benchmark,
-        configurations=[ConfigurationRuns(title=_title(each), runs=[row.Run.id for row in each]) for each in members],
+        configurations=[
+            ConfigurationRuns(title=title, runs=[row.Run.id for row in each])
+            for title, each in zip(_titles(members), members, strict=True)
+        ],
+        conditions=condition_differences([member[0] for member in members]),
         seed=seed,
         label=label,
         labels=varying_labels(labels.values()),
@@ -143,12 +152,21 @@ def _configurations(rows: Sequence[AnyRow]) -> list[list[AnyRow]]:
 def _is_pass(one: AnyRow, other: AnyRow) -> bool:
     if condition_differences([one, other]):
         return False
-    return all(each.name.startswith(NOT_IDENTITY) for each in configuration_differences([one, other]))
+    return all(difference.name.startswith(NOT_IDENTITY) for difference in configuration_differences([one, other]))
 
 
-def _title(rows: Sequence[AnyRow]) -> str:
-    (title, *_) = run_titles(rows[:1])
-    return title if len(rows) == 1 else f"{rows[0].AgentConfiguration.title}, {len(rows)} runs"
+def _titles(groups: Sequence[Sequence[AnyRow]]) -> list[str]:
+    """Names of the groups; equal ones, as of one configuration under other conditions, with the end of a run's id."""
+    single = run_titles([rows[0] for rows in groups])
+    titles = [
+        title if len(rows) == 1 else f"{rows[0].AgentConfiguration.title}, {len(rows)} runs"
+        for title, rows in zip(single, groups, strict=True)
+    ]
+    numbers = Counter(titles)
+    return [
+        f"{title} ({rows[0].Run.id.hex[-6:]})" if numbers[title] > 1 else title
+        for title, rows in zip(titles, groups, strict=True)
+    ]
 
 
 def _groups(

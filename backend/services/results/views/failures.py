@@ -59,8 +59,8 @@ def panel(session: Session, episode_id: UUID, *, person: str, number: int | None
     if failure is None:
         return None
     own = failure.by(person) if person else None
-    left = None if number is None else len(_unjudged(session, failure, person, number, seed))
-    others = [one for one in failure.reviews if one.person != person] if own else []
+    left = None if number is None else len(_unlabelled_failures(session, failure, person, number, seed))
+    others = [review for review in failure.reviews if review.person != person] if own else []
     return Panel(failure, person, _choices(failure, own), own, others, number, seed, left)
 
 
@@ -78,14 +78,14 @@ def _choices(failure: Failure, own: LabelReview | None) -> list[LabelChoice]:
     ]
 
 
-def _unjudged(session: Session, failure: Failure, person: str, number: int, seed: int) -> list[Failure]:
+def _unlabelled_failures(session: Session, failure: Failure, person: str, number: int, seed: int) -> list[Failure]:
     rows = service.sample(session, failure.run_id, number=number, seed=seed).episodes
     return [row for row in rows if row.by(person) is None and row.episode != failure.episode]
 
 
 def next_unjudged(session: Session, failure: Failure, person: str, number: int, seed: int) -> UUID | None:
     """The next failure of the sample that this person has not judged; None if there is none."""
-    left = _unjudged(session, failure, person, number, seed)
+    left = _unlabelled_failures(session, failure, person, number, seed)
     return left[0].episode if left else None
 
 
@@ -95,9 +95,9 @@ SHARES_HEAD = ("label", "title", "by", "count", "n", "share", "low", "high")
 def share_rows(draw: FailureSample) -> Iterator[list[Any]]:
     """Shares as flat rows."""
     for by, shares in (("people", draw.by_people), ("rules", draw.by_rules)):
-        for one in shares:
-            ends = one.interval or (None, None)
-            yield [one.label, label(one.label).title, by, one.count, one.n, one.share, *ends]
+        for share in shares:
+            ends = share.interval or (None, None)
+            yield [share.label, label(share.label).title, by, share.count, share.n, share.share, *ends]
 
 
 ROWS_HEAD = ("task", "episode", "score", "ended_by", "suggested", "person", "labels", "accepted", "rejected", "note")

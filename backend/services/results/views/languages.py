@@ -35,7 +35,7 @@ class LanguageRow(ReadModel):
     english: float = Field(description="Mean over tasks of the mean over passes.")
     chinese: float
     difference: float = Field(description="Chinese minus English.")
-    interval: Interval = Field(description="95 %; tasks are what is drawn.")
+    interval: Interval = Field(description="95 % interval; tasks are resampled.")
     p_value: float = Field(description="Two-sided sign-flip permutation test.")
     tasks: int
 

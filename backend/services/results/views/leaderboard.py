@@ -20,7 +20,7 @@ from backend.services.results.board_rows import BoardRow
 from backend.services.results.costs import StepRatios
 from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, label, leaderboard
 from backend.services.results.measure_rollups import MeasureMean
-from backend.services.results.views.board_columns import NUMBERS
+from backend.services.results.views.board_columns import number_columns
 from backend.services.results.views.leaderboard_models import (
     ConditionsChoiceView,
     ConditionsView,
@@ -57,7 +57,7 @@ def leaderboard_view(board: BenchmarkBoard, prices: NodePriceList) -> Leaderboar
         not_runnable=board.tasks.not_runnable,
         common_tasks=board.common,
         conditions=board.conditions and ConditionsView.model_validate(board.conditions),
-        choices=[_choice(each) for each in board.choices],
+        choices=[_choice(choice) for choice in board.choices],
         orders_differ=board.orders_differ,
         newer=board.newer and TaskSetRef.model_validate(board.newer),
         with_runs=board.with_runs and TaskSetRef.model_validate(board.with_runs),
@@ -266,23 +266,26 @@ _DESCENDING: Mapping[str, Callable[[LeaderboardRow], float | None]] = {
     "mean": lambda row: row.summary.mean_score,
     "success": lambda row: row.summary.success_rate,
 }
-_NUMBERS = {column.name: column for column in NUMBERS}
-SORTED = frozenset({*_DESCENDING, *_NUMBERS})
-"""Columns that sort, besides measures."""
+
+
+def sortable(board: Leaderboard) -> set[str]:
+    """Names of the columns that sort."""
+    return {*_DESCENDING, *board.measures, *(column.name for column in number_columns(board.rows))}
 
 
 def sorted_by(board: Leaderboard, column: str) -> list[LeaderboardRow]:
     """The board's rows sorted by a column, the best first and missing values last; by rank for any other name."""
-    if column in _NUMBERS:
-        return _sorted(board.rows, _NUMBERS[column].value, 1 if _NUMBERS[column].ascending else -1)
+    numbers = {each.name: each for each in number_columns(board.rows)}
+    if column in numbers:
+        return _sort_rows(board.rows, numbers[column].value, 1 if numbers[column].ascending else -1)
     if column in _DESCENDING:
-        return _sorted(board.rows, _DESCENDING[column], -1)
+        return _sort_rows(board.rows, _DESCENDING[column], -1)
     if column in board.measures:
-        return _sorted(board.rows, lambda row: row.measures[column].mean if column in row.measures else None, -1)
+        return _sort_rows(board.rows, lambda row: row.measures[column].mean if column in row.measures else None, -1)
     return board.rows
 
 
-def _sorted(
+def _sort_rows(
     rows: Sequence[LeaderboardRow], value: Callable[[LeaderboardRow], float | None], sign: int
 ) -> list[LeaderboardRow]:
     return sorted(rows, key=lambda row: (value(row) is None, sign * (value(row) or 0.0)))

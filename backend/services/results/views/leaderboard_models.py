@@ -50,7 +50,7 @@ class ConditionsView(ReadModel):
     text: str = Field(examples=["15 steps, 30 min, local, 1920x1080"])
     unknown_text: str = Field(
         default="",
-        description="Of imported results: what is not known of them.",
+        description="Of imported results: what is unknown about them.",
         examples=["unknown: other limits, desktop"],
     )
 
@@ -58,7 +58,7 @@ class ConditionsView(ReadModel):
 class ConditionsChoiceView(ConditionsView):
     """Conditions that the board can be shown for."""
 
-    rows: int = Field(description="Agents under them.")
+    rows: int = Field(description="Number of agents under these conditions.")
     ranked: int = Field(description="Of them, those that are alike, complete and lost at most 5 %.")
 
 
@@ -104,7 +104,7 @@ class LeaderboardRow(ReadModel):
     """One agent configuration under one set of conditions. `rank` is null where `reasons` says why."""
 
     rank: int | None = None
-    tie_group: int | None = Field(default=None, description="Rows of one group cannot be told apart.")
+    tie_group: int | None = Field(default=None, description="Rows of one group cannot be distinguished statistically.")
     best_rank: int | None = Field(default=None, description="The ranks that are compatible with the intervals.")
     worst_rank: int | None = None
     agent: str
@@ -168,13 +168,13 @@ class Leaderboard(ReadModel):
     orders_differ: bool = Field(default=False, description="The order by `lower_bound` is another one.")
     newer: TaskSetRef | None = Field(default=None, description="The newest version, if this is an older one.")
     with_runs: TaskSetRef | None = Field(
-        default=None, description="The newest version with runs, if this one has none: after an import, for example."
+        default=None, description="The newest version with runs, if this one has none, for example after an import."
     )
-    as_of: datetime | None = Field(default=None, description="When the newest of its figures were computed.")
+    as_of: datetime | None = Field(default=None, description="Time of the newest figures.")
     stale: bool = Field(default=False, description="Episodes have changed since; workers compute it again.")
     rows: list[LeaderboardRow] = Field(default=[])
     primary: str = Field(
-        default=SCORE, description="Measure that ranks: that of the tasks' scoring protocol, such as `CR`, or `score`."
+        default=SCORE, description="Ranking measure: that of the tasks' scoring protocol, such as `CR`, or `score`."
     )
     measures: dict[str, MeasureDefinition] = Field(default={}, description="Definitions of the rows' measures.")
     published_results: list[PublishedResultView] = Field(

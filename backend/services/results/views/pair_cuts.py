@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from backend.db.repositories.results import label_pairs as pair_repository
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.runs.runs_view import task_set
-from backend.domain.model.label_filter import ordered
+from backend.domain.model.label_filter import order_values
 from backend.domain.model.label_pair import LabelPair, values_of
 from backend.services.benchmarks.labels import label_counts
 from backend.services.read_model import ReadModel
@@ -114,8 +114,8 @@ def board_pair_cut(
         version=board.task_set.version,
         label=label,
         by=by,
-        values=ordered({cell.value for cell in cells}),
-        by_values=ordered({cell.by_value for cell in cells}),
+        values=order_values({cell.value for cell in cells}),
+        by_values=order_values({cell.by_value for cell in cells}),
         computed=computed,
         primary=board.primary,
         measures=board.measures,

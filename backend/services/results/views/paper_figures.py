@@ -1,6 +1,7 @@
 """An installation's own figures in the papers' tables, and how they are printed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from backend.domain.benchmarks import (
     DIFFICULTY,
@@ -14,12 +15,20 @@ from backend.domain.benchmarks import (
     PaperColumn,
 )
 from backend.domain.model.score import SCORE
+from backend.domain.statistics.intervals import Interval
 from backend.services.people.human_baselines import DomainRow, HumanTrial, domain_row
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.views.row_costs import pass_times
 
-Figure = tuple[float | None, int]
-"""A value, None if there is none, and the number of tasks that it is of."""
+
+class PaperFigure(NamedTuple):
+    """A value, None if there is none, the number of its tasks, and the 95 % interval of a mean over them."""
+
+    value: float | None = None
+    tasks: int = 0
+    interval: Interval | None = None
+
+
 FORMATS: Mapping[str, Callable[[float], str]] = {
     STEPS: "{:.1f}".format,
     MINUTES: "{:.1f}".format,
@@ -37,11 +46,11 @@ TITLES = {
     STEPS_SUCCESS: "steps and success",
     SUCCESS_DIFFICULTY: "success and difficulty",
 }
-_OF_PEOPLE: Mapping[str, Callable[[DomainRow], Figure]] = {
-    DIFFICULTY: lambda row: (row.means.rating, row.tasks),
-    STEPS_DIFFICULTY: lambda row: (row.steps_difficulty.value, row.steps_difficulty.n),
-    STEPS_SUCCESS: lambda row: (row.steps_success.value, row.steps_success.n),
-    SUCCESS_DIFFICULTY: lambda row: (row.success_difficulty.value, row.success_difficulty.n),
+_OF_PEOPLE: Mapping[str, Callable[[DomainRow], PaperFigure]] = {
+    DIFFICULTY: lambda row: PaperFigure(row.means.rating, row.tasks),
+    STEPS_DIFFICULTY: lambda row: PaperFigure(row.steps_difficulty.value, row.steps_difficulty.n),
+    STEPS_SUCCESS: lambda row: PaperFigure(row.steps_success.value, row.steps_success.n),
+    SUCCESS_DIFFICULTY: lambda row: PaperFigure(row.success_difficulty.value, row.success_difficulty.n),
 }
 
 
@@ -50,35 +59,37 @@ def figure_text(measure: str, value: float) -> str:
     return FORMATS[measure](value) if measure in FORMATS else f"{100 * value:.1f}"
 
 
-def own_figure(column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial]) -> Figure:
+def own_figure(column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial]) -> PaperFigure:
     """A row's figure in a column. `trials`: those of its person, empty for agents."""
     if measure in _OF_PEOPLE:
         part = [one for one in trials if not column.label or column.value in one.labels.get(column.label, ())]
-        return _OF_PEOPLE[measure](domain_row(column.title, part)) if part else (None, 0)
+        return _OF_PEOPLE[measure](domain_row(column.title, part)) if part else PaperFigure()
     return _minutes(row) if measure == MINUTES else _of_tasks(column, measure, row)
 
 
-def _of_tasks(column: PaperColumn, measure: str, row: BoardRow) -> Figure:
+def _of_tasks(column: PaperColumn, measure: str, row: BoardRow) -> PaperFigure:
     summary = row.by.get(column.label, {}).get(column.value) if column.label else row.summary
     if summary is None:
-        return None, 0
+        return PaperFigure()
     if measure == SCORE:
-        return summary.mean_score, summary.scored_tasks
+        return PaperFigure(summary.mean_score, summary.scored_tasks, summary.mean_interval)
     if measure == SHARE:
-        return summary.tasks / row.summary.tasks, summary.tasks
+        return PaperFigure(summary.tasks / row.summary.tasks, summary.tasks)
     if measure == STEPS:
-        return (summary.steps / summary.counts.scored if summary.counts.scored else None), summary.scored_tasks
+        return PaperFigure(
+            summary.steps / summary.counts.scored if summary.counts.scored else None, summary.scored_tasks
+        )
     return _mean_of(column, measure, row)
 
 
-def _mean_of(column: PaperColumn, measure: str, row: BoardRow) -> Figure:
+def _mean_of(column: PaperColumn, measure: str, row: BoardRow) -> PaperFigure:
     means = row.measures.get(column.label, {}).get(column.value, {}) if column.label else row.means
     mean = means.get(measure)
-    return (mean.mean, mean.tasks) if mean else (None, 0)
+    return PaperFigure(mean.mean, mean.tasks, mean.interval) if mean else PaperFigure()
 
 
-def _minutes(row: BoardRow) -> Figure:
+def _minutes(row: BoardRow) -> PaperFigure:
     """Of rows that cover the board's tasks only."""
     makespan, _ = pass_times(row)
     partial = any(reason.code in {"partial", "not_computed"} for reason in row.reasons)
-    return (None, 0) if makespan is None or partial else (makespan / 60, row.attempted_tasks)
+    return PaperFigure() if makespan is None or partial else PaperFigure(makespan / 60, row.attempted_tasks)

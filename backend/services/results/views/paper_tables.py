@@ -16,6 +16,7 @@ from backend.domain.benchmarks import (
     reported_results,
 )
 from backend.domain.model.measures import info
+from backend.domain.statistics.intervals import Interval
 from backend.services.benchmarks.labels import all_labels
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import HumanTrial
@@ -40,6 +41,7 @@ class PaperCell(ReadModel):
         default=None, description="Measured here: a rate in [0, 1], or in the table's `unit` if that is not percent."
     )
     tasks: int | None = None
+    interval: Interval | None = Field(default=None, description="95 %; of means over tasks that were measured here.")
     mark: int | None = None
     where: str = Field(default="", description="`label=value` of its tasks; empty: all.")
 
@@ -95,7 +97,7 @@ def paper_view(
     needed = {column.label for table in tables for column in columns[table.name] if column.label}
     board = leaderboard(session, benchmark, version=version, dimensions=sorted(needed))
     trials = human_baselines.trials(session, task_set.id)
-    sources = {row.source for row in repository.reported(session, board.benchmark.id)}
+    sources = {row.source for row in repository.published_results(session, board.benchmark.id)}
     published = {table.name for table in tables if table.source in sources or (table.figures and sources)}
     views = [
         _table(table, columns[table.name], _figures(table) if table.name in published else [], board, trials)
@@ -184,12 +186,12 @@ def _published_rows(
     for agent, inputs in dict.fromkeys((figure.agent, figure.inputs) for figure in figures):
         mine = [figure for figure in figures if (figure.agent, figure.inputs) == (agent, inputs)]
         for measure in table.measures:
-            cells = [_published(column, measure, mine, footnotes) for column in columns]
+            cells = [_published_cell(column, measure, mine, footnotes) for column in columns]
             if any(cells):
                 yield PaperRow(agent=agent, inputs=inputs, measure=_title(measure), cells=cells)
 
 
-def _published(
+def _published_cell(
     column: PaperColumn, measure: str, figures: Sequence[ReportedFigure], footnotes: dict[str, int]
 ) -> PaperCell | None:
     for figure in figures:
@@ -222,11 +224,12 @@ def _own_rows(
 
 
 def _cell(column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial]) -> PaperCell | None:
-    value, tasks = own_figure(column, measure, row, trials)
-    if value is None:
+    figure = own_figure(column, measure, row, trials)
+    if (value := figure.value) is None:
         return None
     where = f"{column.label}={column.value}" if column.label else ""
-    return PaperCell(text=figure_text(measure, value), value=value, tasks=tasks, where=where)
+    text = figure_text(measure, value)
+    return PaperCell(text=text, value=value, tasks=figure.tasks, interval=figure.interval, where=where)
 
 
 def _title(measure: str) -> str:
@@ -240,8 +243,15 @@ def paper_rows(view: PaperView) -> Iterator[list[object]]:
             for column, cell in zip(table.columns, row.cells, strict=True):
                 if cell:
                     origin = str(row.run_id) if row.run_id else without_run
-                    numbers = [cell.text, cell.tasks, codes_of(row.reasons), cell.value]
+                    numbers = [
+                        cell.text,
+                        cell.tasks,
+                        codes_of(row.reasons),
+                        cell.value,
+                        *(cell.interval or (None, None)),
+                    ]
                     yield [table.name, row.agent, row.inputs, origin, row.measure, column, *numbers]
 
 
-PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "figure", "tasks", "not_ranked", "value")
+PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "figure", "tasks", "not_ranked", "value", "low",
+              "high")  # fmt: skip

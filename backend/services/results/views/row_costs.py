@@ -30,7 +30,7 @@ class RowCosts(ReadModel):
     output_tokens: float | None = None
     usd: float | None = Field(default=None, description="Of models, by the price table of their day.")
     usd_missing: str = Field(default="", description="Why there is none.", examples=["no price of qwen"])
-    prices: list[PriceDate] = Field(default=[], description="Since when the prices of models hold.")
+    prices: list[PriceDate] = Field(default=[], description="Dates from which the model prices apply.")
     nodes: float | None = Field(default=None, description="Of nodes, by the operator's price per hour.")
     currency: str = Field(default="", examples=["USD"])
     nodes_missing: str = Field(default="", examples=["no price of local n1"])
@@ -39,7 +39,7 @@ class RowCosts(ReadModel):
         default=None, description="Seconds in which a complete pass had an attempt: median over the passes."
     )
     parallelism: float | None = Field(default=None, description="Attempts at the same time: mean over these seconds.")
-    missing: str = Field(default="", description="Why nothing is known.")
+    missing: str = Field(default="", description="Why there is no figure.")
 
     @property
     def tokens(self) -> float | None:

@@ -1,19 +1,23 @@
 """Tasks and their twins on another system, paired: OSWorld's table 7."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 from uuid import UUID
 
 from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.models import Run
+from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.results import twins as repository
 from backend.domain.benchmarks import reported_results
 from backend.domain.statistics.correlation import pearson
 from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
-from backend.services.results.conditions import conditions_of
+from backend.services.results.conditions import RunConditions, conditions_of
 from backend.services.results.leaderboards import board_version, leaderboard
 from backend.services.results.leaderboards import label as row_label
 
@@ -29,10 +33,20 @@ class TwinRow(ReadModel):
     inputs: str
     run_id: UUID | None = None
     twin_run_id: UUID | None = None
-    ubuntu: str = Field(description="Mean score in percent, over the pairs that both runs have scored.")
+    runs: list[UUID] = Field(default=[], description="Its runs on Windows, whose passes are pooled.")
+    twin_runs: list[UUID] = Field(default=[], description="Its runs on Ubuntu.")
+    ubuntu: str = Field(description="Mean score in percent over the pairs; a task counts once, by its passes' mean.")
     windows: str
     correlation: str = Field(description="Pearson's, over these pairs; empty where a side has one score only.")
     pairs: int | None = None
+
+
+class UnpairedRow(ReadModel):
+    """A row on Windows without a twin, with the reason."""
+
+    agent: str
+    run_id: UUID
+    reason: str = Field(examples=["its runs on Ubuntu had other conditions: 50 steps, here 15 steps"])
 
 
 class TwinTable(ReadModel):
@@ -43,6 +57,19 @@ class TwinTable(ReadModel):
     source: str = SOURCE
     published: list[TwinRow]
     own: list[TwinRow]
+    left_out: list[UnpairedRow] = Field(default=[], description="Rows on Windows that could not be paired.")
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Runs of one configuration on one version of a benchmark under equal conditions, and the means of their tasks."""
+
+    runs: Sequence[Run]
+    scores: Mapping[str, float]
+
+    @property
+    def conditions(self) -> RunConditions:
+        return conditions_of(self.runs[0].config)
 
 
 def twin_table(session: Session, benchmark: str, *, version: int | None = None) -> TwinTable | None:
@@ -54,36 +81,68 @@ def twin_table(session: Session, benchmark: str, *, version: int | None = None) 
     board = leaderboard(session, benchmark, version=version, dimensions=())
     agents = {row.run.agent_configuration_id for row in board.rows}
     others = repository.other_runs(session, task_set.kind, task_set.id, agents)
-    scores: dict[UUID, dict[str, float]] = {}
-    for row in repository.scores(session, [*(row.run.id for row in board.rows), *(run.id for run in others)]):
-        scores.setdefault(row.run, {})[row.key] = row.score
-    own = [_paired(row, others, twins, scores) for row in board.rows]
-    return TwinTable(benchmark=benchmark, tasks=len(twins), published=_published(), own=[row for row in own if row])
+    totals: dict[UUID, list[AnyRow]] = defaultdict(list)
+    own_runs = [run_id for row in board.rows for run_id in row.runs]
+    for total in repository.scores(session, [*own_runs, *(run.id for run in others)]):
+        totals[total.run].append(total)
+    sides: dict[UUID, list[_Side]] = defaultdict(list)
+    for group in _alike(others):
+        sides[group[0].agent_configuration_id].append(_Side(group, _means([totals[run.id] for run in group])))
+    rows = [
+        _pair_row(row, _means([totals[run_id] for run_id in row.runs]), sides[row.run.agent_configuration_id], twins)
+        for row in board.rows
+    ]
+    return TwinTable(
+        benchmark=benchmark,
+        tasks=len(twins),
+        published=_published_rows(),
+        own=[row for row in rows if isinstance(row, TwinRow)],
+        left_out=[row for row in rows if isinstance(row, UnpairedRow)],
+    )
 
 
-def _paired(
-    row: BoardRow, others: Sequence[Run], twins: Mapping[str, str], scores: Mapping[UUID, Mapping[str, float]]
-) -> TwinRow | None:
-    """The row with the run on Ubuntu that shares most pairs, the newest of equal ones."""
-    windows = scores.get(row.run.id, {})
-    own = _alike(row.run)
-    alike = [run for run in others if _alike(run) == own]
+def _alike(runs: Sequence[Run]) -> list[list[Run]]:
+    """The runs whose passes may be pooled, groups and runs with the newest first."""
+    groups: dict[tuple[UUID, UUID, str], list[Run]] = defaultdict(list)
+    for run in runs:
+        groups[run.agent_configuration_id, run.task_set_id, conditions_of(run.config).key].append(run)
+    return list(groups.values())
+
+
+def _means(runs: Iterable[Iterable[AnyRow]]) -> dict[str, float]:
+    """The mean score of each task over all passes of these runs."""
+    passes, totals = Counter[str](), defaultdict[str, float](float)
+    for row in (row for rows in runs for row in rows):
+        passes[row.key] += row.passes
+        totals[row.key] += row.total
+    return {key: totals[key] / number for key, number in passes.items()}
+
+
+def _pair_row(
+    row: BoardRow, windows: Mapping[str, float], sides: Sequence[_Side], twins: Mapping[str, str]
+) -> TwinRow | UnpairedRow:
+    """The row with the runs on Ubuntu that share most pairs, the newest of equal ones; else why there are none."""
+    differences = [(side.conditions.differences(row.conditions, "here", _OF_THE_SYSTEM), side) for side in sides]
     best: list[tuple[float, float]] = []
-    twin_run: Run | None = None
-    for run in alike:
-        ubuntu = scores.get(run.id, {})
-        pairs = [(ubuntu[twin], windows[key]) for key, twin in twins.items() if key in windows and twin in ubuntu]
+    twin: _Side | None = None
+    for side in (side for difference, side in differences if not difference):
+        pairs = [
+            (side.scores[two], windows[one]) for one, two in twins.items() if one in windows and two in side.scores
+        ]
         if len(pairs) > len(best):
-            best, twin_run = pairs, run
-    if twin_run is None:
-        return None
+            best, twin = pairs, side
+    if twin is None:
+        reason = _why_not([difference for difference, _ in differences])
+        return UnpairedRow(agent=row_label(row), run_id=row.run.id, reason=reason)
     first, second = [pair[0] for pair in best], [pair[1] for pair in best]
     correlation = pearson(first, second)
     return TwinRow(
         agent=row_label(row),
         inputs=str(row.run.config.get("observation") or ""),
         run_id=row.run.id,
-        twin_run_id=twin_run.id,
+        twin_run_id=twin.runs[0].id,
+        runs=row.runs,
+        twin_runs=[run.id for run in twin.runs],
         ubuntu=f"{100 * fmean(first):.2f}",
         windows=f"{100 * fmean(second):.2f}",
         correlation="" if correlation is None else f"{correlation:.2f}",
@@ -91,13 +150,16 @@ def _paired(
     )
 
 
-def _alike(run: Run) -> tuple[UUID, dict[str, str]]:
-    """Equal for runs that may be paired: of one configuration, under conditions that differ in the system only."""
-    parts = conditions_of(run.config).parts
-    return run.agent_configuration_id, {name: words for name, words in parts.items() if name not in _OF_THE_SYSTEM}
+def _why_not(differences: Sequence[str]) -> str:
+    """Why none of the runs on Ubuntu, which differ in this, is the twin of a row."""
+    if not differences:
+        return "no run of this configuration on Ubuntu"
+    if not all(differences):
+        return "no pair of tasks is scored on both systems"
+    return f"its runs on Ubuntu had other conditions: {differences[0]}"
 
 
-def _published() -> list[TwinRow]:
+def _published_rows() -> list[TwinRow]:
     """The paper's row."""
     figures = [figure for figure in reported_results("osworld") if figure.source == SOURCE]
     printed = {figure.group: figure.printed for figure in figures}
@@ -110,3 +172,17 @@ def _published() -> list[TwinRow]:
             correlation=printed["Ubuntu and Windows"],
         )
     ]
+
+
+HEAD = ("agent", "inputs", "published", "ubuntu", "windows", "correlation", "pairs", "ubuntu_runs", "windows_runs",
+        "not_paired")  # fmt: skip
+
+
+def twin_rows(table: TwinTable) -> Iterator[list[Any]]:
+    """Rows of a table file; runs are ids with spaces between."""
+    for row in [*table.published, *table.own]:
+        runs = [" ".join(map(str, runs)) for runs in (row.twin_runs, row.runs)]
+        figures = [float(row.ubuntu), float(row.windows), float(row.correlation) if row.correlation else None]
+        yield [row.agent, row.inputs, row.run_id is None, *figures, row.pairs, *runs, ""]
+    for left in table.left_out:
+        yield [left.agent, "", False, None, None, None, None, "", str(left.run_id), left.reason]

@@ -11,10 +11,12 @@ from backend.addresses import API
 from backend.db import models
 from backend.db.repositories.attempts.attempts import EvidenceFile, LocatedAttempt
 from backend.domain.errors import FailureClass
+from backend.domain.model.code_results import code_failure, refusal
 from backend.domain.model.episode import AttemptState, EndedBy
 from backend.services.read_model import ReadModel
 from backend.services.runs.episodes import EvaluationRow
 from backend.services.runs.views.waiting import AttemptWait, DesktopStartup, startup_of, wait_of
+from backend.telemetry.tracing import sampled_trace_id
 
 _SILENT = ({"final": True}, {"value": None}, {"value": ""})
 
@@ -41,7 +43,9 @@ class EvaluationView(ReadModel):
     attempt_id: UUID
     version: str
     score: float | None = Field(description="None: the work was handed in, and people judge it; or a `failure`.")
-    failure: str = Field(default="", description="Why there is no verdict; the evidence is kept for another try.")
+    failure: str = Field(
+        default="", description="Why there is no verdict; the evidence is kept for another evaluation."
+    )
     rule: str
     metrics: list[dict[str, Any]]
     spec: dict[str, Any] = Field(
@@ -82,6 +86,7 @@ class AttemptView(ReadModel):
     started_at: datetime | None = None
     first_observation_at: datetime | None = None
     ended_at: datetime | None = None
+    trace_id: str | None = Field(default=None, description="Its trace, if it was traced.")
     evaluations: list[EvaluationView] = Field(default=[])
 
     @property
@@ -154,6 +159,16 @@ class StepView(ReadModel):
         """The desktop's answers, without empty ones."""
         return [result for result in self.results if result and result not in _SILENT]
 
+    @property
+    def code_failure(self) -> str:
+        """How code of the step failed, in one line; empty if none did."""
+        return code_failure(self.results)
+
+    @property
+    def refusal(self) -> str:
+        """Why an action was not carried out; empty if each was."""
+        return refusal(self.results)
+
 
 def artifact_url(sha256: str) -> str:
     """Address of an artifact."""
@@ -191,6 +206,7 @@ def _attempt(row: LocatedAttempt, evaluations: list[EvaluationView]) -> AttemptV
         started_at=attempt.started_at,
         first_observation_at=attempt.first_observation_at,
         ended_at=attempt.ended_at,
+        trace_id=sampled_trace_id(attempt.trace_parent),
         evaluations=evaluations,
     )
 

@@ -14,6 +14,7 @@ from backend.domain.model.run import Budget
 from backend.domain.model.task import Difficulty
 from backend.services.read_model import ReadModel, short
 from backend.services.runs.episodes import EpisodeSummary, WaitView
+from backend.telemetry.tracing import sampled_trace_id
 
 DEFAULT_STEPS = 30
 """Step budget if neither run nor task has one (backend.domain.model.run)."""
@@ -58,6 +59,7 @@ class EpisodeView(ReadModel):
     )
     flagged: bool = False
     flag_reason: str = ""
+    trace_id: str | None = Field(default=None, description="Trace of the newest attempt, if it was traced.")
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -109,6 +111,7 @@ def episode_view(row: EpisodeSummary, config: Mapping[str, Any], waiting: WaitVi
         seconds={name: float(value) for name, value in row.seconds.items()},
         flagged=episode.flagged,
         flag_reason=episode.flag_reason,
+        trace_id=sampled_trace_id(row.trace_parent),
         created_at=episode.created_at,
         started_at=episode.started_at,
         ended_at=episode.ended_at,

@@ -71,7 +71,9 @@ class EpisodePage:
     @property
     def repeated(self) -> bool:
         """The first evaluation gave no verdict, a repeated one did."""
-        return any(one.failure for one in self.evaluations) and any(one.current for one in self.evaluations)
+        return any(evaluation.failure for evaluation in self.evaluations) and any(
+            evaluation.current for evaluation in self.evaluations
+        )
 
 
 def episode_page(

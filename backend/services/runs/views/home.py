@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from backend.db.repositories.capacity import workers as worker_repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import home_view as repository
 from backend.domain.model.reason import Reason, ReasonCode, stored_reason
@@ -51,7 +52,7 @@ class Alarm:
     Attributes:
         kind: flagged, quarantine, worker, silent, slot or endpoint.
         link: page where one sees it.
-        todo: what to do about it, as words and the address that says how; empty if the page itself says it.
+        remedy: text and address of what to do about it; empty if the page itself says it.
     """
 
     kind: str
@@ -59,7 +60,7 @@ class Alarm:
     text: str
     link: str
     at: datetime | None = None
-    todo: tuple[str, str] = ("", "")
+    remedy: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -130,11 +131,11 @@ def _alarms(session: Session) -> list[Alarm]:
             f"/episodes/{row.Episode.id}",
             row.Episode.ended_at,
         )
-        for row in repository.flagged(session, NEWS)
+        for row in repository.flagged_episodes(session, NEWS)
     ]
     quarantined = [
         Alarm("quarantine", row.Task.key, row.Quarantine.reason, f"/tasks/{row.Task.id}", row.Quarantine.created_at)
-        for row in repository.quarantined(session, NEWS)
+        for row in repository.quarantined_tasks(session, NEWS)
     ]
     workers = [
         Alarm("worker", worker.name, "stopped responding during an attempt", "/workers", worker.heartbeat_at, RESTART)
@@ -148,7 +149,7 @@ def _alarms(session: Session) -> list[Alarm]:
     ]
     slots = [
         Alarm("slot", f"{row.name}, {row.Slot.provider} {row.Slot.index}", row.Slot.reason or "broken", "/workers",
-              todo=("Find the fault", "/docs/cli.html#deskarena-doctor"))
+              remedy=("Find the fault", "/docs/cli.html#deskarena-doctor"))
         for row in repository.broken_slots(session)
     ]  # fmt: skip
     return [*workers, *silent, *_endpoint_alarms(session), *slots, *flagged, *quarantined]
@@ -156,12 +157,16 @@ def _alarms(session: Session) -> list[Alarm]:
 
 def _endpoint_alarms(session: Session) -> list[Alarm]:
     """Endpoints whose errors attempts have been waiting out for a minute."""
-    alarms = []
-    for name, waits in live_waits(session).items():
-        failing = [wait for wait in waits if wait.words and datetime.now(UTC) - wait.since > LONG_WAIT]
+    alarms: list[Alarm] = []
+    waiting = live_waits(session)
+    if not waiting:
+        return alarms
+    latest = worker_repository.now(session) - LONG_WAIT  # Waits are dated by the database's clock.
+    for name, waits in waiting.items():
+        failing = [wait for wait in waits if wait.words and wait.since < latest]
         if failing:
             number = f"{len(failing)} attempt{'' if len(failing) == 1 else 's'}"
             words = f"{number} waiting: {failing[0].words}"
-            todo = ("What is retried", "/docs/models.html#failures")
-            alarms.append(Alarm("endpoint", name, words, f"/endpoints#{name}", failing[0].since, todo))
+            remedy = ("What is retried", "/docs/models.html#failures")
+            alarms.append(Alarm("endpoint", name, words, f"/endpoints#{name}", failing[0].since, remedy))
     return alarms

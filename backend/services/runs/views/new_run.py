@@ -280,7 +280,7 @@ def parameters(schema: Mapping[str, Any]) -> list[Parameter]:
     """The fields of a pydantic model's JSON schema; models and endpoints first, which are chosen most often."""
     required = set(schema.get("required") or ())
     fields = [
-        _parameter(name, _resolved(field, schema), required=name in required)
+        _parameter(name, _resolve(field, schema), required=name in required)
         for name, field in (schema.get("properties") or {}).items()
     ]
     return sorted(fields, key=lambda field: field.kind not in {"endpoint", "model"})
@@ -299,7 +299,7 @@ def option_fields(observation: str, action_space: str) -> dict[str, list[Paramet
     return fields
 
 
-def _resolved(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def _resolve(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """A field with its reference resolved and its `null` alternative removed."""
     merged = dict(field)
     if "$ref" in merged:
@@ -307,7 +307,7 @@ def _resolved(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
         merged = {**(schema.get("$defs") or {}).get(name, {}), **merged}
     options = [option for option in merged.get("anyOf") or () if option.get("type") != "null"]
     if len(options) == 1:
-        merged = {**_resolved(options[0], schema), **merged}
+        merged = {**_resolve(options[0], schema), **merged}
     return merged
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.models.enums import Dimension
 from backend.db.repositories.runs import progress_view as repository
 from backend.domain.errors import NotFound
+from backend.domain.model.measures import in_order
 from backend.domain.model.score import PartResult
 from backend.domain.statistics.progress import Bin, EpisodeProgress, Point, bins, curve
 from backend.services.results import measure_rollups
@@ -51,8 +52,8 @@ def episode_process(session: Session, attempt_id: UUID, steps: int) -> EpisodePr
     for metric in evaluation.metrics:
         judges.setdefault(str(metric.get("part", "")), []).append(str(metric.get("func", "")))
     results = [PartResult.model_validate(part) for part in evaluation.parts]
-    parts = [PartView(one, list(dict.fromkeys(judges.get(one.name, ())))) for one in results]
-    return EpisodeProcess(parts, max([steps - 1, 1, *(one.step or 0 for one in results)]))
+    parts = [PartView(result, list(dict.fromkeys(judges.get(result.name, ())))) for result in results]
+    return EpisodeProcess(parts, max([steps - 1, 1, *(result.step or 0 for result in results)]))
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def processes(session: Session, run_id: UUID, beside: Sequence[UUID]) -> Process
     run = get_run(session, run_id)
     run_ids = list(dict.fromkeys([run_id, *beside]))[:MOST]
     named = {
-        row.id: (row, f"{name}, {row.name or str(row.id)[-6:]}") for row, name in repository.named(session, run_ids)
+        row.id: (row, f"{name}, {row.name or str(row.id)[-6:]}")
+        for row, name in repository.configuration_names(session, run_ids)
     }
     for key in run_ids:
         if key not in named or named[key][0].task_set_id != run.task_set_id:
@@ -119,7 +121,13 @@ def _run(session: Session, run_id: UUID, label: str, means: Means) -> RunProcess
         EpisodeProgress(row.listed, row.steps or (), row.score) for row in repository.progress_rows(session, run_id)
     ]
     return RunProcess(
-        run_id, label, len(episodes), sum(one.listed for one in episodes), curve(episodes), bins(episodes), means
+        run_id,
+        label,
+        len(episodes),
+        sum(episode.listed for episode in episodes),
+        curve(episodes),
+        bins(episodes),
+        means,
     )
 
 
@@ -154,3 +162,15 @@ def bin_rows(processes: Processes) -> Iterator[list[Any]]:
     for run in processes.runs:
         for one in run.bins:
             yield [str(run.run_id), run.label, one.label, one.episodes, one.score]
+
+
+MEASURES_HEAD = ("run", "label", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
+
+
+def measure_rows(processes: Processes) -> Iterator[list[Any]]:
+    """Means of the measures as flat rows."""
+    for run in processes.runs:
+        for name in in_order(list(run.means)):
+            each = run.means[name]
+            counts = (each.n, each.tasks, each.undefined_tasks)
+            yield [str(run.run_id), run.label, name, each.mean, *each.interval, *counts]

@@ -20,6 +20,7 @@ from backend.services.configurations.configuration_ref import ConfigurationRef, 
 from backend.services.read_model import ReadModel
 from backend.services.runs.summary import EpisodeCounts, RunSummary
 from backend.services.runs.views.episode import EpisodeView
+from backend.telemetry.tracing import sampled_trace_id
 
 
 class ConcurrencyView(ReadModel):
@@ -60,7 +61,8 @@ class RunView(ReadModel):
     provider: str = Field(examples=["local"])
     config: dict[str, Any] = Field(description="The whole frozen configuration.")
     pins: dict[str, Any] = Field(
-        default={}, description="What else defines the agent: code, hashes of prompts, model, price, spaces, budgets."
+        default={},
+        description="Other properties that define the agent: code, hashes of prompts, model, price, spaces, budgets.",
     )
     purpose: str = Field(description="measure, validate or demo", examples=["measure"])
     origin: Origin = Field(
@@ -69,8 +71,12 @@ class RunView(ReadModel):
     accepts_episodes: bool = False
     priority: int = Field(default=0, description="-10 to 10; higher ones come first.")
     concurrency: int | None = Field(default=None, description="Its simultaneous episodes at most; null = no limit.")
+    run_usd: float | None = Field(default=None, description="US dollars that it may spend; null = no limit.")
+    run_tokens: int | None = Field(default=None, description="Tokens that it may use; null = no limit.")
+    run_desktop_hours: float | None = Field(default=None, description="Hours of desktops; null = no limit.")
+    budget_reached: str = Field(default="", description="Which budget is reached; no further episode begins.")
     effective_concurrency: ConcurrencyView | None = Field(
-        default=None, description="Only where one run is asked for, until it ends."
+        default=None, description="Only in the answer about a single run, until it ends."
     )
     actor: str = ""
     counts: EpisodeCounts
@@ -79,7 +85,8 @@ class RunView(ReadModel):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     episodes: list[EpisodeView] | None = None
-    notice: str = Field(default="", description="What its submitter should know, such as that no worker is there yet.")
+    trace_id: str | None = Field(default=None, description="Trace of its submission, where that was traced.")
+    notice: str = Field(default="", description="What its submitter should know, such as that no worker is online yet.")
 
     @property
     def title(self) -> str:
@@ -125,12 +132,17 @@ def run_view(row: AnyRow, summary: RunSummary) -> RunView:
         accepts_episodes=run.accepts_episodes,
         priority=run.priority,
         concurrency=run.concurrency,
+        run_usd=run.run_usd,
+        run_tokens=run.run_tokens,
+        run_desktop_hours=run.run_desktop_hours,
+        budget_reached=run.budget_reached,
         actor=row.actor,
         counts=summary.counts,
         summary=summary,
         created_at=run.created_at,
         started_at=run.started_at,
         ended_at=run.ended_at,
+        trace_id=sampled_trace_id(run.trace_parent),
     )
 
 

@@ -11,11 +11,12 @@ from sqlalchemy.orm import Session
 from backend.db.repositories.runs import runs_view as repository
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.run import RunConfig, ScreenSize
+from backend.domain.model.validation_words import sentence_of
 from backend.services.capacity.run_request import RunRequest
 from backend.services.read_model import FieldProblem
 from backend.services.runs.views.new_run import Parameter
 
-NUMBERS = ("repeats", "seed", "priority", "concurrency")
+NUMBERS = ("repeats", "seed", "priority", "concurrency", "run_usd", "run_tokens", "run_desktop_hours")
 BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
 CHOICES = ("variant", "preset", "observation", "action_space", "desktop_image")
 JUDGE = ("endpoint", "model", "votes", "temperature")
@@ -23,7 +24,6 @@ OPTIONS = ("observation_params", "action_params", "image")
 _OF_STUDIES = ("benchmark", "agent", "provider", "name", "preset", "repeats", "seed", "priority", "concurrency")
 _OF_CELLS = ("observation", "action_space", *OPTIONS, "screen", "judge", "variant", "desktop_image", "budget")
 """Further fields of a run that a study's form has as JSON."""
-_WORDS = {"int_parsing": "Enter a whole number.", "float_parsing": "Enter a number."}
 
 
 def params_of(
@@ -38,20 +38,20 @@ def params_of(
         path: of the parameters in the request.
     """
     params: dict[str, Any] = {}
-    for each in fields:
-        text = texts.get(each.name, "").strip()
-        if each.kind == "boolean":
-            params[each.name] = text in {"on", "true"}
+    for field in fields:
+        text = texts.get(field.name, "").strip()
+        if field.kind == "boolean":
+            params[field.name] = text in {"on", "true"}
         elif text:
             try:
-                params[each.name] = _typed(each, text)
+                params[field.name] = _parse_field(field, text)
             except ValueError:
-                words = {"integer": "a whole number", "number": "a number"}.get(each.kind, "JSON")
-                problems.append(FieldProblem(path=f"{path}.{each.name}", message=f"Enter {words}."))
+                words = {"integer": "a whole number", "number": "a number"}.get(field.kind, "JSON")
+                problems.append(FieldProblem(path=f"{path}.{field.name}", message=f"Enter {words}."))
     return params
 
 
-def _typed(field: Parameter, text: str) -> Any:
+def _parse_field(field: Parameter, text: str) -> Any:
     match field.kind:
         case "integer":
             return int(text)
@@ -90,7 +90,7 @@ def request_of(values: Mapping[str, Any], problems: list[FieldProblem]) -> RunRe
 def validation_problems(error: ValidationError) -> list[FieldProblem]:
     """Everything that is wrong with a request, in the page's words."""
     return [
-        FieldProblem(path=".".join(map(str, each["loc"])), message=_WORDS.get(each["type"], f"{each['msg']}."))
+        FieldProblem(path=".".join(map(str, each["loc"])), message=sentence_of(each))
         for each in error.errors(include_url=False)
     ]
 
@@ -108,6 +108,7 @@ def form_of(session: Session, run_id: UUID) -> list[tuple[str, str]]:
         "name": row.Run.name,
         "priority": row.Run.priority or None,
         "concurrency": row.Run.concurrency,
+        **{name: getattr(row.Run, name) for name in ("run_usd", "run_tokens", "run_desktop_hours")},
         **{name: getattr(config, name) for name in (*CHOICES, "repeats", "seed")},
         **{name: getattr(config.budget, name) for name in BUDGET},
         "screen": None if config.screen == ScreenSize() else f"{config.screen.width}x{config.screen.height}",

@@ -15,7 +15,7 @@ from backend.db.repositories.capacity import licences
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import runs_view as repository
 from backend.domain.errors import NotFound
-from backend.domain.model.label_filter import label_filter, ordered
+from backend.domain.model.label_filter import label_filter, order_values
 from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.sort_order import SortOrder
@@ -210,13 +210,13 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
     if row is None:
         raise NotFound("Run not found.", code="run_not_found", hint="The list of runs is at /runs.")
     (shown,) = run_rows(session, [row])
-    unrated = _unrated(session, run_id) if row.AgentConfiguration.human else None
+    unrated = unrated_episode(session, run_id) if row.AgentConfiguration.human else None
     filters = {**wish.filters, "where": label_filter(wish.where)}
     # The order would tell the result that its person must not know yet.
     order = None if unrated else wish.order
     episodes = repository.episodes(session, run_id, filters, wish.after, PAGE, order)
     labels = label_counts(repository.task_set(session, row.Run.task_set_id))
-    spent = repository.spent(session, run_id)
+    spent = repository.usage_totals(session, run_id)
     parts = _parts_of(session, row.Run)
     return RunPage(
         run=shown.run.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run_id))}),
@@ -225,7 +225,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         tiles=tiles(session, run_id=run_id),
         waits=_waits(session, run_id),
         labels=labels,
-        matrix=_matrix_of(session, row.Run, *_heat_map_labels(labels, wish)),
+        matrix=matrix_of(session, row.Run, *heat_map_labels(labels, wish)),
         phases=parts.phases,
         losses=parts.losses,
         not_runnable=parts.not_runnable,
@@ -265,7 +265,7 @@ def _parts_of(session: Session, run: Run) -> _ResultParts:
 def _parts(session: Session, run_id: UUID) -> _ResultParts:
     return _ResultParts(
         phases=_phases(repository.phases(session, run_id), repository.untold(session, run_id)),
-        losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
+        losses=[loss_group(loss) for loss in repository.losses(session, run_id, REASONS)],
         not_runnable=[
             (Reason(ReasonCode(item.reason_code or ReasonCode.OTHER), item.reason), item.n)
             for item in repository.not_runnable(session, run_id)
@@ -278,14 +278,16 @@ def _machines(row: AnyRow) -> Machines:
     return Machines(row.attempts, row.emulated, row.warning or "")
 
 
-def _matrix_of(session: Session, run: Run, row: str, column: str) -> Matrix:
+def matrix_of(session: Session, run: Run, row: str, column: str) -> Matrix:
+    """The run's heat map."""
     key = results_key(run)
     if key is None:
         return _matrix(session, run.id, row, column)
     return _MATRICES.get_or_make((key, row, column), lambda: _matrix(session, run.id, row, column))
 
 
-def _unrated(session: Session, run_id: UUID) -> UUID | None:
+def unrated_episode(session: Session, run_id: UUID) -> UUID | None:
+    """A person's ended episode that waits for their rating, so that nobody may show its result; else None."""
     desk = human_agent.desk(session, run_id)
     return desk.episode.id if desk.next is human_agent.NextAction.RATE and desk.episode is not None else None
 
@@ -317,7 +319,7 @@ def event_words(event: EventView) -> str:
     return short(", ".join([moved, *rest] if moved else rest), 120)
 
 
-def _heat_map_labels(labels: LabelCounts, wish: RunPageQuery) -> tuple[str, str]:
+def heat_map_labels(labels: LabelCounts, wish: RunPageQuery) -> tuple[str, str]:
     """Labels of rows and columns; most benchmarks have one difficulty, so that there is nothing to tell apart."""
     usual = DIFFICULTY if DIFFICULTY in labels and not wish.row else ""
     row = wish.row if wish.row in labels else DOMAIN
@@ -333,8 +335,8 @@ def _matrix(session: Session, run_id: UUID, row: str, column: str) -> Matrix:
     return Matrix(
         row=row,
         column=column,
-        rows=ordered({value for value, _ in cells}),
-        columns=ordered({value for _, value in cells}),
+        rows=order_values({value for value, _ in cells}),
+        columns=order_values({value for _, value in cells}),
         cells={key: HeatMapCell(OutcomeCounts(counts)) for key, counts in cells.items()},
     )
 
@@ -346,7 +348,8 @@ def _phases(rows: Sequence[AnyRow], untold: float) -> list[PhaseSeconds]:
     return [PhaseSeconds(name, PHASES[name], duration, duration / total) for name, duration in spent.items()]
 
 
-def _loss(row: AnyRow) -> LossGroup:
+def loss_group(row: AnyRow) -> LossGroup:
+    """From a row of `repositories.runs.runs_view.losses`."""
     return LossGroup(row.failure_class, row.failure_code, row.reason, row.attempts, row.episodes, row.lost, row.example)
 
 

@@ -1,20 +1,21 @@
 """Results of a task: its newest episodes, and a summary per configuration."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import fmean
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.benchmarks import benchmarks_view as repository
 from backend.db.repositories.common_queries import AnyRow
-from backend.domain.model.score import is_solved
 from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view
 
 HISTORY = 40
+MOST_ROWS = 10_000
+"""Rows of a table of the history."""
 OTHERS = 8
 
 
@@ -30,7 +31,7 @@ class TaskHistoryRow:
 
 @dataclass(frozen=True)
 class ConfigurationHistory:
-    """One configuration's results on a task, over the shown episodes."""
+    """One configuration's results on a task: all scored episodes without a person's help."""
 
     configuration: ConfigurationRef
     privileged: bool
@@ -50,7 +51,7 @@ class TaskVersion:
 
 @dataclass(frozen=True)
 class TaskHistory:
-    """The newest episodes of a task, and the same by configuration.
+    """The newest episodes of a task, and the results of all by configuration.
 
     Attributes:
         versions: other versions of the task that have episodes, if this one has none.
@@ -66,7 +67,7 @@ def task_history(session: Session, task_id: UUID) -> TaskHistory:
     rows = repository.history(session, task_id, HISTORY)
     others = [] if rows else repository.versions_with_episodes(session, task_id)
     versions = [TaskVersion(row.id, row.version, row.episodes) for row in others]
-    return TaskHistory([_row(row) for row in rows], _by_configuration(rows), versions)
+    return TaskHistory([_row(row) for row in rows], _by_configuration(session, task_id), versions)
 
 
 def others(session: Session, episode: EpisodeView) -> list[TaskHistoryRow]:
@@ -86,21 +87,43 @@ def _row(row: AnyRow) -> TaskHistoryRow:
     )
 
 
-def _by_configuration(rows: Sequence[AnyRow]) -> list[ConfigurationHistory]:
-    groups: dict[UUID, list[AnyRow]] = {}
-    for row in rows:
-        if row.Episode.score is not None:
-            groups.setdefault(row.AgentConfiguration.id, []).append(row)
-    histories = [_history(items) for items in groups.values()]
+def _by_configuration(session: Session, task_id: UUID) -> list[ConfigurationHistory]:
+    histories = [
+        ConfigurationHistory(
+            configuration=configuration_ref(row.AgentConfiguration),
+            privileged=row.AgentConfiguration.privileged,
+            scored=row.scored,
+            solved=row.solved,
+            mean=row.mean,
+        )
+        for row in repository.results_by_configuration(session, task_id)
+    ]
     return sorted(histories, key=lambda history: history.configuration.name)
 
 
-def _history(rows: Sequence[AnyRow]) -> ConfigurationHistory:
-    scores = [row.Episode.score for row in rows]
-    return ConfigurationHistory(
-        configuration=configuration_ref(rows[0].AgentConfiguration),
-        privileged=rows[0].AgentConfiguration.privileged,
-        scored=len(scores),
-        solved=sum(map(is_solved, scores)),
-        mean=fmean(scores),
-    )
+HISTORY_HEAD = (
+    "episode", "run", "configuration", "configuration_id", "privileged", "purpose", "repeat", "state", "outcome",
+    "human_assisted", "score", "solved", "steps", "ended_by", "failure_class", "failure_code", "started_at", "ended_at",
+)  # fmt: skip
+
+
+def history_rows(session: Session, task_id: UUID) -> Iterator[list[Any]]:
+    """The newest episodes of a task as flat rows, at most `MOST_ROWS`."""
+    for row in map(_row, repository.history(session, task_id, MOST_ROWS)):
+        episode, configuration = row.episode, row.configuration
+        yield [
+            *(str(episode.id), str(episode.run_id), configuration.name, str(configuration.id)),
+            *(row.privileged, row.purpose, episode.repeat, episode.state, episode.outcome, episode.human_assisted),
+            *(episode.score, episode.solved, episode.steps, episode.ended_by, episode.failure_class),
+            *(episode.failure_code, episode.started_at, episode.ended_at),
+        ]
+
+
+CONFIGURATIONS_HEAD = ("configuration", "configuration_id", "privileged", "scored", "solved", "mean_score")
+
+
+def configuration_rows(session: Session, task_id: UUID) -> Iterator[list[Any]]:
+    """Results of each configuration as flat rows."""
+    for each in _by_configuration(session, task_id):
+        own = each.configuration
+        yield [own.name, str(own.id), each.privileged, each.scored, each.solved, each.mean]

@@ -39,7 +39,7 @@ class AttemptWait(ReadModel):
     text: str = Field(examples=["waiting for the model API (lab, m-1)"])
     since: datetime | None
     words: str = Field(default="", description="The API's last error message.", examples=["HTTP 429: rate limit"])
-    retry_at: datetime | None = Field(default=None, description="When the next request is sent.")
+    retry_at: datetime | None = Field(default=None, description="Time of the next request.")
     endpoint: str = Field(default="", description="Of the model, if that is waited for.")
 
 
@@ -96,7 +96,7 @@ class GroupedWait(ReadModel):
     attempts: int
 
 
-def grouped(waits: Sequence[AttemptWait | None]) -> list[GroupedWait]:
+def group_waits(waits: Sequence[AttemptWait | None]) -> list[GroupedWait]:
     """Waits for models and evaluators by what is waited for, most frequent first."""
     alike: dict[str, list[AttemptWait]] = {}
     for wait in waits:

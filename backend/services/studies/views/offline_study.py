@@ -57,7 +57,7 @@ class DemonstrationSetView(ReadModel):
     id: UUID
     name: str = Field(examples=["shop"])
     form: SetForm
-    source: str = Field(description="Where it is from, and under which licence.")
+    source: str = Field(description="Source and licence of the set.")
     content_hash: str
     demonstrations: int = Field(examples=[20])
     steps: int = Field(examples=[140])
@@ -69,6 +69,7 @@ class OfflineStudyView(ReadModel):
 
     id: UUID
     name: str
+    notice: str = Field(default="", description="What its submitter should know, such as that no worker is online yet.")
     demonstrations: str = Field(description="Name of the set.", examples=["shop"])
     form: SetForm
     design: Design
@@ -80,6 +81,9 @@ class OfflineStudyView(ReadModel):
     answers: int
     ended: int = Field(description="Answers that are not waited for.")
     states: dict[str, int] = Field(description="Answers by state.")
+    budget_reached: str = Field(
+        default="", description="Which limit of the project is reached: nothing more is asked for now."
+    )
     actor: str
     created_at: datetime
     url: str = Field(examples=["/studies/offline/018f0000-0000-7000-8000-000000000000"])
@@ -169,7 +173,7 @@ def offline_study_view(detail: OfflineStudyDetail) -> OfflineStudyView:
         demonstrations=detail.demonstration_set.name,
         form=SetForm(detail.demonstration_set.form),
         design=config.design,
-        factors=[FactorView(name=each.name, levels=list(each.levels)) for each in config.factors],
+        factors=[FactorView(name=factor.name, levels=list(factor.levels)) for factor in config.factors],
         sample=config.sample,
         level=config.level,
         agents=sorted({cell.configuration.name for cell in detail.cells}),
@@ -177,6 +181,7 @@ def offline_study_view(detail: OfflineStudyDetail) -> OfflineStudyView:
         answers=number,
         ended=number - detail.states.get(OfflineAnswerState.WAITING.value, 0),
         states=dict(detail.states),
+        budget_reached=detail.budget_reached,
         actor=detail.actor,
         created_at=detail.study.created_at,
         url=f"/studies/offline/{detail.study.id}",
@@ -209,18 +214,18 @@ def offline_results(
     """
     view = offline_study_view(study)
     protocol = protocol or protocol_of(view.form)
-    labels = sorted({name for each in answers for name in each.demonstration.labels})
+    labels = sorted({name for answer in answers for name in answer.demonstration.labels})
     label = label if label in labels else next(iter(labels), "")
-    scores = {each.answer.id: score_of(each) for each in answers}
+    scores = {answer.answer.id: score_of(answer) for answer in answers}
     of_cell: dict[UUID, list[AnswerDetail]] = defaultdict(list)
-    for each in answers:
-        of_cell[each.answer.cell_id].append(each)
+    for answer in answers:
+        of_cell[answer.answer.cell_id].append(answer)
     cells, actions, groups = list[OfflineCellView](), list[GroupView](), list[GroupView]()
     base = _successes(protocol, of_cell[study.cells[0].row.id], scores) if study.cells else {}
     for cell in study.cells:
         own, number = of_cell[cell.row.id], cell.row.number
         plain = [ScoredStep(each.demonstration.id, scores[each.answer.id]) for each in own]
-        numbers = [_metric(one) for one in metrics(protocol, plain, view.level)]
+        numbers = [_metric(metric) for metric in metrics(protocol, plain, view.level)]
         against = _against(base, _successes(protocol, own, scores), view.level) if number else None
         facts = _facts(own)
         cells.append(
@@ -273,7 +278,7 @@ def _facts(answers: Sequence[AnswerDetail]) -> dict[str, Any]:
 
 def _groups(number: int, protocol: OfflineProtocol, steps: Iterable[ScoredStep], level: float) -> list[GroupView]:
     return [
-        GroupView(number=number, group=name, metrics=[_metric(one) for one in results])
+        GroupView(number=number, group=name, metrics=[_metric(result) for result in results])
         for name, results in by_group(protocol, steps, level).items()
     ]
 
@@ -294,7 +299,7 @@ def _successes(
     protocol: OfflineProtocol, answers: Sequence[AnswerDetail], scores: Mapping[UUID, StepScore | None]
 ) -> dict[UUID, tuple[str, bool]]:
     """(demonstration, whether it is right) by step, of those of which that is known."""
-    known = ((each, success_of(protocol, scores[each.answer.id])) for each in answers)
+    known = ((answer, success_of(protocol, scores[answer.answer.id])) for answer in answers)
     return {each.step.id: (each.demonstration.key, right) for each, right in known if right is not None}
 
 
@@ -319,7 +324,7 @@ def _against(
 def operation_of(each: AnswerDetail) -> str:
     """The set's own word, else the kind of the right actions."""
     reference = Reference.model_validate(each.step.reference)
-    return reference.operation or summary([one.action for one in reference.actions]).kind
+    return reference.operation or summary([action.action for action in reference.actions]).kind
 
 
 def metric_rows(results: OfflineResults) -> Iterator[dict[str, Any]]:

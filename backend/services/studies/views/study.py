@@ -36,6 +36,7 @@ class StudyView(ReadModel):
 
     id: UUID
     name: str
+    notice: str = Field(default="", description="What its submitter should know, such as that no worker is online yet.")
     benchmark: str = Field(examples=["starter"])
     design: Design
     factors: list[FactorView]
@@ -219,15 +220,15 @@ def results_view(results: Results) -> StudyResults:
         ],
         shapes=[
             ShapeComparison(
-                levels=dict(one.levels),
+                levels=dict(shape.levels),
                 of=name,
                 pairs=compared.pairs,
-                unmatched=one.unmatched,
+                unmatched=shape.unmatched,
                 difference=_difference(compared.score),
                 p_value=compared.p_value,
             )
-            for one in results.result.shapes
-            for name, compared in one.comparisons.items()
+            for shape in results.result.shapes
+            for name, compared in shape.comparisons.items()
         ],
         bars=list(results.result.bars),
     )
@@ -356,9 +357,9 @@ def sensitivity_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
 
 def shape_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Chains against graphs, flat: one row per cell and score or measure."""
-    for one in results.shapes:
-        row: dict[str, Any] = {"cell": cell_label(one.levels), "of": one.of, "pairs": one.pairs}
-        yield {**row, "unmatched": one.unmatched, "p_value": one.p_value, **_rate_cells("mean", one.difference)}
+    for shape in results.shapes:
+        row: dict[str, Any] = {"cell": cell_label(shape.levels), "of": shape.of, "pairs": shape.pairs}
+        yield {**row, "unmatched": shape.unmatched, "p_value": shape.p_value, **_rate_cells("mean", shape.difference)}
 
 
 def words(counts: Mapping[str, int]) -> str:

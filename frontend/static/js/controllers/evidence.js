@@ -61,7 +61,7 @@ export default class Evidence extends Controller {
     frame.append(picture(expected.url, "Expected picture"), picture(found.url, "Found picture"));
     const range = document.createElement("input");
     Object.assign(range, { type: "range", min: 0, max: 100, value: 50 });
-    range.setAttribute("aria-label", "Left of it the found picture, right of it the expected one");
+    range.setAttribute("aria-label", "Slider: actual picture on the left, expected picture on the right");
     const draw = () => {
       frame.lastChild.style.clipPath = `inset(0 ${100 - range.value}% 0 0)`;
     };

@@ -87,6 +87,7 @@ export default class Live extends Controller {
     // The service says how old the facts were when they left; from then on this clock counts: clocks need not agree.
     this.changedAt = performance.now() - head.unchanged_ms;
     this.answeredAt = performance.now() - head.answered_ms;
+    this.age(); // No picture without its age.
     this.element.dataset.frameSeq = head.seq;
     this.element.dispatchEvent(new CustomEvent("live:frame", { bubbles: true, detail: head }));
     socket.send("next");

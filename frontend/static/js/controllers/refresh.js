@@ -49,9 +49,13 @@ export default class Refresh extends Controller {
     this.state = state;
     clearInterval(this.poll);
     if (state === "polling") this.poll = setInterval(() => this.schedule(), POLL_INTERVAL);
+    this.mark();
+  }
+
+  mark() {
     for (const mark of document.querySelectorAll("[data-stream]")) {
-      mark.dataset.state = state;
-      mark.textContent = WORDS[state];
+      mark.dataset.state = this.state;
+      mark.textContent = WORDS[this.state];
     }
   }
 
@@ -71,6 +75,7 @@ export default class Refresh extends Controller {
       // The reader has gone on to another step meanwhile, which this answer does not show.
       if (location.href !== address) return this.schedule();
       show(fresh);
+      if (this.state) this.mark(); // The newer version may have a mark that the page had not.
     } catch (error) {
       // While it polls, it goes on.
       if (error.name !== "AbortError" && this.state !== "polling") this.show("off");

@@ -15,6 +15,7 @@ const OWN = new Set([
   "class",
   "data-all",
   "data-drawn",
+  "data-folded",
   "data-frame-seq",
   "data-list",
   "data-paused",

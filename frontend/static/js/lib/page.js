@@ -11,6 +11,7 @@ export function show(fresh) {
   const main = fresh.getElementById("main");
   if (main) morph(document.getElementById("main"), main);
   document.title = fresh.title;
+  document.dispatchEvent(new Event("page:shown"));
 }
 
 let request = null;

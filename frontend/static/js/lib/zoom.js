@@ -1,8 +1,11 @@
 const MOST = 8;
 const STEP = 1.25;
+const CLICKS = 2; // by a double click
+const NOTCH = 50; // pixels
 
-// Zoom and pan of a picture in its frame: buttons and keys, the wheel with Ctrl (as pinching gives it), dragging while it
-// is larger than its frame. `free` says whether the mouse is the reader's, not the desktop's.
+// Zoom and pan of a picture in its frame: buttons and keys, a double click, two fingers, the wheel with Ctrl (as pinching
+// a touch pad gives it), dragging while it is larger than its frame. The wheel alone scrolls the page, until the picture
+// is zoomed or fills the screen. `free` says whether the mouse is the reader's, not the desktop's.
 export class Zoom {
   #scale = 1;
   #x = 0;
@@ -15,12 +18,20 @@ export class Zoom {
       frame,
       "wheel",
       (event) => {
-        if (!event.ctrlKey || !free()) return;
+        const alone = this.#scale === 1 && !document.fullscreenElement;
+        if ((alone && !event.ctrlKey) || !event.deltaY || !free()) return;
         event.preventDefault();
-        this.by(event.deltaY < 0 ? STEP : 1 / STEP, event);
+        // Wheels turn by notches of about 100, touch pads by few pixels at a time.
+        this.by(STEP ** (-Math.sign(event.deltaY) * Math.min(1, Math.abs(event.deltaY) / NOTCH)), event);
       },
       { passive: false },
     );
+    on(frame, "dblclick", (event) => {
+      if (!free()) return;
+      if (this.#scale > 1) this.reset();
+      else this.by(CLICKS, event);
+    });
+    this.#pinch(on, free);
     on(frame, "pointerdown", (event) => {
       if (this.#scale === 1 || event.button || !free()) return;
       event.preventDefault();
@@ -33,6 +44,29 @@ export class Zoom {
     on(frame, "pointerup pointercancel", () => {
       this.grip = null;
     });
+  }
+
+  #pinch(on, free) {
+    const moved = (event) => {
+      if (event.touches.length !== 2 || !free()) {
+        this.fingers = null;
+        return;
+      }
+      event.preventDefault();
+      const [one, other] = event.touches;
+      const now = {
+        apart: Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY),
+        clientX: (one.clientX + other.clientX) / 2,
+        clientY: (one.clientY + other.clientY) / 2,
+      };
+      const before = this.fingers;
+      this.grip = null;
+      this.fingers = now;
+      if (!before?.apart) return;
+      this.by(now.apart / before.apart, now);
+      this.#move(this.#scale, this.#x + now.clientX - before.clientX, this.#y + now.clientY - before.clientY);
+    };
+    on(this.frame, "touchstart touchmove touchend touchcancel", moved, { passive: false });
   }
 
   in() {

@@ -13,7 +13,7 @@ from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 from backend.services.benchmarks.labels import LabelCounts, import_labels, label_counts
 from backend.services.benchmarks.lint import lint_task_set, unknown_of
 from backend.services.benchmarks.variants import known_variants, task_of
-from backend.services.benchmarks.versions import diff, task_set_named
+from backend.services.benchmarks.versions import diff, task_set_by_name
 from tests.error_codes import raises_code
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
@@ -249,16 +249,16 @@ class TestDiff:
     def test_names_of_task_sets(self, loaded: World) -> None:
         loaded.benchmark(make_benchmark(make_task()))
         with loaded.work() as session:
-            assert [task_set_named(session, name).version for name in ("starter", "starter@1", "starter@2")] == [
+            assert [task_set_by_name(session, name).version for name in ("starter", "starter@1", "starter@2")] == [
                 2,
                 1,
                 2,
             ]
             with raises_code(NotFound, "version_not_found", mentions="3"):
-                task_set_named(session, "starter@3")
+                task_set_by_name(session, "starter@3")
             for name in ("starter@x", "starter@"):
                 with raises_code(Invalid, "invalid_version"):
-                    task_set_named(session, name)
+                    task_set_by_name(session, name)
 
     def test_what_changes_and_the_scores_that_it_touches(self, loaded: World, worker: Worker) -> None:
         run = loaded.submit(tasks=("files/a", "editor/c"))

@@ -56,7 +56,7 @@ def listener() -> Iterator[Listener]:
 def asked(request: pytest.FixtureRequest, listener: Listener) -> Callable[[str], bytes]:
     def ask(query: str) -> bytes:
         url = f"rediss://:{PASSWORD}@127.0.0.1:{listener.port}/0{query}"
-        app: Celery = make_app(url) if request.param == "worker" else worker_wakeup.client_app(url)
+        app: Celery = make_app(lambda: url) if request.param == "worker" else worker_wakeup.client_app(url)
         with app, app.connection_for_write() as connection, pytest.raises(OperationalError):
             connection.ensure_connection(max_retries=1, timeout=2, interval_start=0, interval_step=0)
         return listener.told

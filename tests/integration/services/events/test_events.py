@@ -5,20 +5,27 @@ import socket
 import time
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
+import redis
 from sqlalchemy import select
 from uuid_utils.compat import uuid7
 
+from backend.cli.embedded.broker import start_broker
+from backend.config import Settings
 from backend.db.models import Event, Run
+from backend.rotating_secrets import current
 from backend.services import events
 from backend.services.events import EventKind, watch
-from backend.services.events.broker import Broker, client_url
+from backend.services.events.broker import Broker, client_url, follow
 from backend.services.runs import runs
 from tests.factories.records import World
 from tests.waiting import until
+from worker.app import make_app
 
 T = TypeVar("T")
 
@@ -182,7 +189,7 @@ class TestLiveFrames:
             await events.close_listeners()
             return frame is None
 
-        until(lambda: asyncio.run(gone()), 5)
+        until(lambda: asyncio.run(gone()))
 
     def test_viewers_hear_its_number(self, broker: str) -> None:
         attempt = uuid7()
@@ -216,7 +223,7 @@ class TestWatchers:
         monkeypatch.setattr("backend.services.events.live.WATCH_SECONDS", 0.6)
         attempt = uuid7()
         self.mark(attempt, a=480)
-        until(lambda: not events.watched_width(attempt), 10)
+        until(lambda: not events.watched_width(attempt))
 
 
 class TestBrokerAway:
@@ -225,7 +232,7 @@ class TestBrokerAway:
         run = ready.submit(tasks=("files/a",))
         begun = time.monotonic()
         ready.score(ready.must_claim(worker))
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 30
         with ready.work() as session:
             assert session.get_one(Run, run.id).state == "completed"
         assert events.put_frame(uuid7(), 1, b"x", {}) is False
@@ -253,6 +260,27 @@ class TestBrokerAway:
         assert found.call(fail, default=False) is False
         assert found.call(lambda client: bool(client.ping()), default=False) is True
         found.close()
+
+    def test_a_rotated_password_reaches_api_and_workers(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        server = start_broker(tmp_path / "broker")
+        file = tmp_path / "url"
+        file.write_text(server.url)
+        monkeypatch.setenv("REDIS_URL_FILE", str(file))
+        follow(current(Settings(), "redis_url"))
+        worker = make_app(current(Settings(), "redis_url"))
+        try:
+            assert events.broker_state() == "ok"
+            password = str(urlsplit(server.url).password)
+            with redis.Redis.from_url(client_url(server.url)) as operator:
+                operator.config_set("requirepass", "another")
+            file.write_text(server.url.replace(password, "another"))
+            assert events.broker_state() == "ok"
+            with worker, worker.connection_for_read() as connection:
+                connection.ensure_connection(max_retries=1, timeout=2, interval_start=0, interval_step=0)
+                channel: Any = connection.default_channel
+                assert channel.client.ping()
+        finally:
+            server.stop()
 
     def test_its_state_has_a_word(self, broker: str) -> None:
         assert events.broker_state() == "ok"

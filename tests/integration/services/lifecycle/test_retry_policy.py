@@ -148,7 +148,7 @@ class TestOfAProgramFromOutside:
         token = ready.do(agent_tokens.issue, claim.episode_id)
         ready.begin(claim)
         ready.lose(claim, kind)
-        assert ready.do(agent_tokens.opened, token).awaits_restart
+        assert ready.do(agent_tokens.pass_of_token, token).awaits_restart
         assert ready.claim(worker) is None
         ready.do(runs.pause_run, run.id)
         assert ready.do(agent_tokens.start_attempt, token).awaits_restart
@@ -167,7 +167,7 @@ class TestOfAProgramFromOutside:
         token = ready.do(agent_tokens.issue, claim.episode_id)
         ready.begin(claim)
         ready.lose(claim)
-        ready.do(agent_tokens.given_up, token)
+        ready.do(agent_tokens.give_up, token)
         with ready.work() as session:
             row = session.get_one(Episode, claim.episode_id)
             assert (row.state, row.score, row.failure_class) == ("lost", None, "guest")

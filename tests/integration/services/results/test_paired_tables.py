@@ -13,7 +13,7 @@ from backend.db.models import Run
 from backend.domain.model.score import Evaluation
 from backend.domain.model.task import LoadedBenchmark, Variant
 from backend.services.results.views.languages import language_table
-from backend.services.results.views.twins import twin_table
+from backend.services.results.views.twins import HEAD, twin_rows, twin_table
 from tests.factories.correlation import correlation
 from tests.factories.measured import finish
 from tests.factories.paper_runs import Spec, played, task_of
@@ -39,17 +39,34 @@ class TestTwins:
         assert (published.ubuntu, published.windows, published.correlation) == ("4.88", "2.55", "0.7")
         assert installation.do(twin_table, "osworld") is None
 
-    def test_another_observation_is_no_pair(self, installation: World) -> None:
-        played(installation, "osworld", [{"domain": "libreoffice_calc"}] * 3, observation="a11y_tree")
-        specs: list[Spec] = [{"domain": "excel", "extra": {"twin": f"libreoffice_calc/t{at:02}"}} for at in range(3)]
-        played(installation, "osworld", specs, name="osworld-windows", observation="screenshot")
-        assert installation.do(twin_table, "osworld-windows").own == []
-
-    def test_another_step_budget_is_no_pair(self, installation: World) -> None:
-        played(installation, "osworld", [{"domain": "libreoffice_calc"}] * 3, budget={"max_steps": 50})
-        specs: list[Spec] = [{"domain": "excel", "extra": {"twin": f"libreoffice_calc/t{at:02}"}} for at in range(3)]
-        played(installation, "osworld", specs, name="osworld-windows", budget={"max_steps": 15})
-        assert installation.do(twin_table, "osworld-windows").own == []
+    def test_pools_passes_and_says_what_was_not_paired(self, installation: World) -> None:
+        ubuntu: list[Spec] = [{"domain": "libreoffice_calc"}] * 4
+        windows: list[Spec] = [{"domain": "excel", "extra": {"twin": f"libreoffice_calc/t{at:02}"}} for at in range(4)]
+        passes = [played(installation, "osworld", ubuntu, seed=at) for at in range(2)]
+        there = [played(installation, "osworld", windows, name="osworld-windows", seed=at) for at in range(3)]
+        played(installation, "osworld", ubuntu, budget={"max_steps": 50})
+        lonely, _ = played(installation, "osworld", windows, name="osworld-windows", budget={"max_steps": 20})
+        alone, _ = played(installation, "osworld", windows, name="osworld-windows", observation="a11y_tree")
+        table = installation.do(twin_table, "osworld-windows")
+        (row,) = table.own
+        assert ({*row.runs}, {*row.twin_runs}) == ({run for run, _ in there}, {run for run, _ in passes})
+        names = [f"t{at:02}" for at in range(4)]
+        first, second = (
+            [fmean(outcomes[name]["score"] for _, outcomes in runs) for name in names] for runs in (passes, there)
+        )
+        assert float(row.ubuntu) == pytest.approx(100 * fmean(first), abs=0.00501)
+        assert float(row.windows) == pytest.approx(100 * fmean(second), abs=0.00501)
+        assert row.correlation == expected_correlation(list(zip(first, second, strict=True)))
+        assert {left.run_id: left.reason for left in table.left_out} == {
+            lonely: "its runs on Ubuntu had other conditions: 50 steps, here 20 steps",
+            alone: "no run of this configuration on Ubuntu",
+        }
+        files = [dict(zip(HEAD, row, strict=True)) for row in twin_rows(table)]
+        assert [(each["published"], each["windows"]) for each in files[:2]] == [
+            (True, 2.55),
+            (False, float(row.windows)),
+        ]
+        assert {each["not_paired"] for each in files[2:]} == {left.reason for left in table.left_out}
 
 
 class TestLanguages:

@@ -7,6 +7,7 @@ import pytest
 
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.domain.model.task import Difficulty
+from backend.domain.statistics.intervals import TaskCluster, cluster_mean
 from tests.factories.paper_runs import Spec, mean_where, own_values, played, same, table_of, view_of
 from tests.factories.records import World
 
@@ -44,6 +45,11 @@ class TestWAA:
         }
         same(own_values(table, row), {**expected, "Total": mean_where(specs, outcomes, lambda _: True)})
         assert [cell.tasks for cell in row.cells if cell] == [4, 4, 4, 3, 3, 3, 21]
+        total = row.cells[-1]
+        assert total is not None
+        clusters = [TaskCluster(1, task["score"]) for task in outcomes.values()]
+        assert total.interval == pytest.approx(cluster_mean(clusters))
+        assert [cell.interval for cell in table.published[0].cells if cell] == [None] * 7
 
     def test_table_6(self, installation: World) -> None:
         domains = {"libreoffice_calc": "Office", "vlc": "Media", "msedge": "Web", "chrome": "Web"}

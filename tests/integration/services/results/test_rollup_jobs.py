@@ -111,7 +111,7 @@ class TestRenew:
         worker, run = ready.worker(), ready.submit()
         rollup_jobs.renew(ready.factory, run.id)
         ready.score(ready.must_claim(worker))
-        set_run(ready, run, "rollup_seconds = 100, rollup_as_of = now() - interval '999 seconds'")
+        set_run(ready, run, "rollup_seconds = 100, rollup_as_of = now() - interval '900 seconds'")
         assert rollup_jobs.renew_due(ready.factory) == 0
         set_run(ready, run, "rollup_as_of = now() - interval '1001 seconds'")
         assert rollup_jobs.renew_due(ready.factory) == 1

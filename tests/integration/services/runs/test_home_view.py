@@ -80,7 +80,7 @@ class TestPassingAlarms:
             session.execute(text("UPDATE lease SET heartbeat_at = now() - interval '6 s'"))
         (alarm,) = ready.do(home.home).alarms
         assert (alarm.kind, alarm.title, alarm.link) == ("silent", "w1", "/workers")
-        assert alarm.todo[1].startswith("/docs/")
+        assert alarm.remedy[1].startswith("/docs/")
         ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id])
         assert alarms(ready) == []
 

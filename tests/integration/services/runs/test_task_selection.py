@@ -15,7 +15,7 @@ from backend.services.benchmarks import quarantine
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.benchmarks.variants import without_variant
 from backend.services.capacity.config_checks import resolved_config
-from backend.services.capacity.run_request import RunRequest, selected
+from backend.services.capacity.run_request import RunRequest, select_tasks
 from backend.services.capacity.worker_capabilities import capabilities
 from backend.services.runs.forecast import forecast
 from backend.services.runs.runnability import reasons
@@ -81,7 +81,7 @@ def each_task(made: World, request: RunRequest) -> tuple[list[str], Counter[tupl
         task_set = latest_task_set(session, request.benchmark)
         rows, named = tasks.all_of(session, task_set.id), benchmark_parts.selections(session, task_set.id)
         try:
-            chosen = selected(rows, request.tasks, named, request.where)
+            chosen = select_tasks(rows, request.tasks, named, request.where)
         except Invalid as error:
             return [error.path], Counter()
         wrong = list[str]()
@@ -122,7 +122,7 @@ class TestSelectionOf:
         with installation_of_tasks.work() as session:
             task_set = latest_task_set(session, "starter")
             rows, named = tasks.all_of(session, task_set.id), benchmark_parts.selections(session, task_set.id)
-            chosen = selected(rows, request.tasks, named, request.where)
+            chosen = select_tasks(rows, request.tasks, named, request.where)
             keys = task_rows(session, task_set.id, selection_of(session, task_set.id, request))
         assert sorted(row.key for row in keys) == sorted(task.key for task in chosen)
 

@@ -1,6 +1,7 @@
 """Signals for autoscalers: correct counts, by cheap queries."""
 
 from datetime import timedelta
+from functools import partial
 
 from sqlalchemy import text, update
 
@@ -9,8 +10,9 @@ from backend.db.repositories.capacity import workers
 from backend.domain.errors import FailureClass
 from backend.domain.machines.nodes import NodeState
 from backend.services.capacity import nodes
+from backend.services.monitoring.cached_read import CachedRead, of_installation
 from backend.services.scheduling import autoscaling_signals
-from backend.services.scheduling.autoscaling_signals import CachedSignals, Signals
+from backend.services.scheduling.autoscaling_signals import Signals
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 from tests.integration.services.capacity.test_licences import seats
@@ -123,13 +125,14 @@ class TestRecent:
     def test_looks_once_in_a_while(self, ready: World) -> None:
         clock = [0.0]
         ready.worker()
-        recent = CachedSignals(ready.factory, seconds=5.0, clock=lambda: clock[0])
-        assert recent.signals().waiting("local") == 0
+        read = partial(of_installation, ready.factory, autoscaling_signals.gather)
+        recent = CachedRead(read, seconds=5.0, clock=lambda: clock[0])
+        assert recent.value().waiting("local") == 0
         ready.submit()
         clock[0] = 4.9
-        assert recent.signals().waiting("local") == 0
+        assert recent.value().waiting("local") == 0
         clock[0] = 5.0
-        assert recent.signals().waiting("local") == 3
+        assert recent.value().waiting("local") == 3
 
 
 class TestCheap:

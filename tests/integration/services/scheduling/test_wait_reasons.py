@@ -67,31 +67,31 @@ class TestExplain:
         worker, run = queued.worker(slots=2), queued.submit()
         queued.do(claims.claim_many, worker.id, "local", 2)
         with queued.work() as session:
-            session.execute(text("UPDATE episode SET estimated_seconds = 100"))
+            session.execute(text("UPDATE episode SET estimated_seconds = 1000"))
             at = session.scalar(text("SELECT now()"))
         first, second, *_ = why(queued, run)
         assert first.reason == "2 of 2 desktops in use; next in its run"
         assert first.reason_code is ReasonCode.DESKTOPS_IN_USE
         assert (first.episodes_ahead, second.episodes_ahead) == (0, 1)
         assert second.starts_at is not None
-        assert timedelta(seconds=90) < second.starts_at - at < timedelta(seconds=110)
+        assert timedelta(seconds=900) < second.starts_at - at < timedelta(seconds=1100)
 
     def test_what_runs_has_to_end_first(self, queued: World) -> None:
         worker, run = queued.worker(slots=1), queued.submit()
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
-        lasts(queued, 100, 30)
+        lasts(queued, 1000, 300)
         first, second, *_ = why(queued, run)
-        assert 60 < in_seconds(queued, first) <= 70
-        assert 160 < in_seconds(queued, second) <= 170
+        assert 600 < in_seconds(queued, first) <= 700
+        assert 1600 < in_seconds(queued, second) <= 1700
         # Of a later attempt its own time counts.
         queued.lose(claim)
         queued.do(claims.claim_many, worker.id, "local", 1)
-        assert 90 < in_seconds(queued, why(queued, run)[0]) <= 100
+        assert 900 < in_seconds(queued, why(queued, run)[0]) <= 1000
         # It takes longer than expected: nobody knows how much.
-        lasts(queued, 100, 130)
+        lasts(queued, 1000, 1300)
         first, second, *_ = why(queued, run)
         assert first.starts_at is None
-        assert 90 < in_seconds(queued, second) <= 100
+        assert 900 < in_seconds(queued, second) <= 1000
 
     def test_gives_no_time_where_nothing_may_begin(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()

@@ -25,6 +25,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         made.close()
 
 
+@pytest.mark.campaign
 class TestRollingRestart:
     def test_fails_no_request_and_loses_no_episode(self, site: Site) -> None:
         report = roll(site, rounds=1, repeats=4, steps=8, pause=0.4)

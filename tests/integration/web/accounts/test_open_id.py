@@ -132,8 +132,29 @@ class TestCodeFlow:
             assert thief.get(back).status_code == 403  # The code was used.
             assert not is_signed_in(thief)
 
-    def test_a_failure_is_told_and_noted(self, installation: World, tmp_path: Path, issuer: str) -> None:
-        with installed(installation, tmp_path, issuer, oidc_client_secret=SecretStr("another")) as people:
+    @pytest.mark.parametrize(
+        "elsewhere", ["https://evil.example.org", "//evil.example.org", "/\\evil.example.org", "javascript:alert(1)"]
+    )
+    def test_no_sign_in_leads_to_another_site(
+        self, installation: World, tmp_path: Path, issuer: str, elsewhere: str
+    ) -> None:
+        with installed(installation, tmp_path, issuer, oidc_first_sign_in="create") as people:
+            browser = people.browser()
+            begin = browser.get("/login/oidc", params={"next": elsewhere})
+            answer = browser.get(sign_in_at(begin.headers["location"], "ada", BACK))
+            assert (answer.status_code, answer.headers["refresh"]) == (200, "0;url=/")
+            people.add("bob")
+            body = {"name": "bob", "password": PASSWORD, "next": elsewhere}
+            assert people.browser().post("/login", data=body).headers["location"] == "/"
+
+    def test_a_failure_is_told_and_noted_until_the_secret_is_the_right_one(
+        self, installation: World, tmp_path: Path, issuer: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        secret = tmp_path / "secret"
+        secret.write_text("another")
+        monkeypatch.setenv("DESKARENA_OIDC_CLIENT_SECRET_FILE", str(secret))
+        settings = {"oidc_client_secret": SecretStr("another"), "oidc_first_sign_in": "create"}
+        with installed(installation, tmp_path, issuer, **settings) as people:
             browser = people.browser()
             answer = signed_in(browser, "ada")
             assert answer.status_code == 403
@@ -146,6 +167,9 @@ class TestCodeFlow:
             with people.made.work() as session:
                 entries = session.scalars(select(AuditEntry.action)).all()
             assert entries == ["sign_in_failed"] * 2
+            secret.write_text(SECRET)
+            assert signed_in(browser, "ada").status_code == 200
+            assert is_signed_in(browser)
 
     def test_a_provider_that_is_away_is_no_wrong_password(self, installation: World, tmp_path: Path) -> None:
         with installed(installation, tmp_path, "http://127.0.0.1:9") as people:

@@ -11,7 +11,7 @@ from backend.db.models.enums import Role
 from backend.domain.errors import NotAllowed
 from backend.web import api_routes, page_routes, socket_routes
 from backend.web.accounts.permissions import NEEDS, need_of
-from backend.web.security_middleware import is_open
+from backend.web.security_middleware import SIGNAL_PATHS, is_open
 from tests import databases
 from tests.error_codes import raises_code
 from tests.factories.accounts import Team, team
@@ -108,10 +108,14 @@ class TestDecisions:
             "POST /account/tokens/{token_id}/revoke",
             "POST /api/v1/runs/estimate",
             "POST /api/v1/runs/forecast",
+            "POST /api/v1/stream-tickets",
             "POST /api/v1/tokens",
             "POST /logout",
             "POST /tasks/drafts/you",
         ]
+
+    def test_figures_of_the_installation_are_its_administrators(self) -> None:
+        assert all(need_of(method, path).admin for method in READS for path in SIGNAL_PATHS)
 
     def test_a_role_covers_those_below_it(self) -> None:
         order = list(Role)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
@@ -272,6 +273,24 @@ class TestAuditLog:
         assert "person_changed" in boss.get("/audit-log").text
         assert "person_changed" in boss.get("/audit-log.csv").text
         assert ada.get("/audit-log").status_code == 403
+
+    def test_tells_what_statements_over_many_rows_changed(self, people: Team) -> None:
+        boss = people.add("boss", None, admin=True)
+
+        def changes() -> Any:
+            return boss.get("/api/v1/audit-log").json()["items"][0]["changes"]
+
+        for seats in (2, 3):
+            assert boss.post("/api/v1/licences", json={"name": "office", "seats": seats}).status_code < 300
+        assert changes()["licence.seats"] == [2, 3]
+        run = people.made.submit()
+        assert boss.post(f"/api/v1/runs/{run.id}/cancel").status_code == 200
+        states = {name: pair for name, pair in changes().items() if name.startswith("episode[")}
+        assert len({name for name in states if name.endswith(".state")}) == 3
+        assert ["waiting", "cancelled"] in states.values()
+        view = boss.post("/api/v1/saved-views", json={"benchmark": "starter", "name": "mine"}).json()["id"]
+        assert boss.delete(f"/api/v1/saved-views/{view}").status_code == 204
+        assert changes() == {"saved_view.id": [view, None]}
 
     def test_has_no_secret_and_nothing_of_what_failed(self, people: Team) -> None:
         ada = people.add("ada", "runner")

@@ -87,6 +87,16 @@ class TestPersonalTokens:
         assert program(people, late["token"]).get("/api/v1/runs").status_code == 401
         assert program(people, late["token"][:-1]).get("/api/v1/runs").status_code == 401
 
+    def test_revoked_in_another_process_it_changes_nothing_more(self, people: Team, tmp_path: Path) -> None:
+        ada = people.add("ada", "runner")
+        token = created(ada)
+        with team(people.made, tmp_path) as second:
+            client = program(second, token["token"])
+            assert client.get("/api/v1/runs").status_code == 200
+            assert ada.delete(f"/api/v1/tokens/{token['id']}").status_code == 204
+            assert client.post("/api/v1/runs", json=RUN).status_code == 401
+            assert client.get("/api/v1/runs").status_code == 401  # It has been asked for anew.
+
     def test_is_shown_once_and_stored_as_a_hash(self, people: Team) -> None:
         ada = people.add("ada", "runner")
         token = created(ada)["token"]

@@ -98,6 +98,17 @@ class TestExchange:
         refused = exchanged(people, issuer.token({**fitting, **claims}))
         assert (refused.status_code, refused.json()["code"]) == (403, "id_token_refused")
 
+    def test_an_id_token_with_an_id_is_exchanged_once(self, people: Team, issuer: FakeIssuer) -> None:
+        people.add("chief", "admin").post(RULES, json=rule(issuer))
+        token = issuer.token(jti="job-1")
+        assert exchanged(people, token).status_code == 201
+        refused = exchanged(people, token)
+        assert (refused.status_code, refused.json()["code"]) == (403, "id_token_used")
+        assert exchanged(people, issuer.token(jti="job-1", run_id="another")).status_code == 403
+        assert exchanged(people, issuer.token(jti="job-2")).status_code == 201
+        without = issuer.token()
+        assert [exchanged(people, without).status_code for _ in range(2)] == [201, 201]  # Until it ends.
+
     def test_nobody_makes_the_service_ask_an_issuer_that_no_rule_names(self, people: Team, issuer: FakeIssuer) -> None:
         for token in (issuer.token(), "rubbish", "x" * 19_000):
             assert exchanged(people, token).json()["code"] == "id_token_refused"

@@ -63,6 +63,10 @@ WRITES: Mapping[str, Write] = {
     "PUT /api/v1/episodes/{episode_id}/failure-labels": Write(
         {"episode_id": "failed"}, json={"person": "bob", "labels": ["grounding"]}
     ),
+    "POST /api/v1/episodes/{episode_id}/comments": Write(json={"person": "bob", "text": "stuck"}),
+    "DELETE /api/v1/episodes/{episode_id}/comments/{comment_id}": Write(
+        {"comment_id": "=" + ABSENT}, query="?person=bob", kept=True
+    ),
     "POST /api/v1/judges/{judge_id}/review": Write(json={"by": "bob", "item": ABSENT, "verdicts": {}}, kept=True),
     "POST /api/v1/judges/{judge_id}/sample": Write(json={}),
     "POST /api/v1/leaderboards/{benchmark}/label-pairs": Write(json={"label": "domain", "by": "difficulty"}),
@@ -96,6 +100,8 @@ WRITES: Mapping[str, Write] = {
     ),
     "POST /configurations/{configuration_id}/name": Write(form={"name": "mine"}),
     "POST /demonstrations/from-run": Write(form={"run": "{run_id}", "name": "mine"}, refused=(404, 422)),
+    "POST /episodes/{episode_id}/comments": Write(form={"text": "stuck"}),
+    "POST /episodes/{episode_id}/comments/{comment_id}/delete": Write({"comment_id": "=" + ABSENT}, kept=True),
     "POST /episodes/{episode_id}/failures": Write({"episode_id": "failed"}, form={"person": "bob"}),
     "POST /episodes/{episode_id}/rescore": Write(form={}),
     "POST /episodes/{episode_id}/video": Write(),
@@ -130,7 +136,15 @@ WRITES: Mapping[str, Write] = {
     "POST /tasks/drafts/{draft_id}/{do}": Write({"do": "=submit"}, form={}),
     "POST /tasks/{task_id}/quarantine": Write(form={"reason": "broken"}),
     "POST /tasks/{task_id}/quarantine/lift": Write(form={"reason": "mended"}),
+    "PATCH /api/v1/subscriptions/{subscription_id}": Write(json={"alpha": 0.1}),
+    "POST /api/v1/subscriptions/{subscription_id}/rotate-secret": Write(),
+    "POST /api/v1/subscriptions/{subscription_id}/test": Write(),
+    "POST /api/v1/deliveries/{delivery_id}/redeliver": Write(),
+    "POST /notifications/{subscription_id}": Write(form={"events": "run.ended", "if_match": "*"}),
+    "POST /notifications/{subscription_id}/{action}": Write({"action": "=test"}),
+    "POST /notifications/deliveries/{delivery_id}/redeliver": Write(),
     # What they end is gone for those above.
+    "DELETE /api/v1/subscriptions/{subscription_id}": Write(),
     "DELETE /api/v1/leaderboards/{benchmark}/label-pairs": Write(query="?label=domain&by=difficulty"),
     "POST /leaderboards/{benchmark}/links/{link_id}/revoke": Write(),
     "DELETE /api/v1/public-links/{link_id}": Write(),
@@ -147,8 +161,12 @@ WRITES: Mapping[str, Write] = {
 }
 """By method and path, in the order in which they can be sent."""
 NAMES_NOTHING = {
+    "PATCH /api/v1/budgets/{period}",
+    "POST /budgets",
     "PATCH /api/v1/retention",
     "POST /retention",
+    "POST /api/v1/subscriptions",
+    "POST /notifications",
     "POST /api/v1/benchmarks",
     "POST /api/v1/benchmarks/from-url",
     "POST /api/v1/demonstrations",
@@ -161,6 +179,7 @@ NAMES_NOTHING = {
 OWN_ACCOUNT = (
     "/account",
     "/api/v1/account",
+    "/api/v1/stream-tickets",
     "/api/v1/tokens",
     "/api/v1/trust-rules",
     "/logout",
@@ -168,7 +187,7 @@ OWN_ACCOUNT = (
     "/api/v1/people",
     "/api/v1/projects",
 )
-INSTALLATION = ("/workers", "/api/v1/licences")
+INSTALLATION = ("/workers", "/maintenance", "/api/v1/licences", "/api/v1/maintenance", "/api/v1/workers")
 """Beginnings of routes about people and the installation; `test_permissions.py` and its neighbours have them."""
 
 

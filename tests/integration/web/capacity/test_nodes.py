@@ -1,11 +1,15 @@
 """Nodes of clusters, over the API and on the workers page."""
 
+from uuid import uuid4
+
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from backend.domain.machines.nodes import NodeState
+from backend.services.accounts import audit
 from backend.services.capacity.views import workers as workers_view
 from backend.services.runs.views import home
+from backend.services.scheduling import claims
 from tests.factories.records import World, capabilities
 from tests.integration.services.capacity.test_nodes import claimed, observe, seen, serving
 
@@ -149,3 +153,30 @@ class TestModelEndpoints:
             installation.worker(name, node=name, capabilities=said)
         (view,) = installation.do(workers_view.workers_page).abilities.models
         assert view.answers is True
+
+
+class TestDraining:
+    def test_it_finishes_what_it_has_and_gets_nothing_more(self, fresh: TestClient, installation: World) -> None:
+        worker = installation.worker("w7", node="w7", slots=2)
+        installation.submit(repeats=2)
+        claim = installation.must_claim(worker)
+        move = f"/api/v1/workers/{worker.id}"
+        for _ in range(2):
+            assert fresh.post(f"{move}/drain").json()["state"] == "draining"
+        installation.do(claims.worker_heartbeat, worker.id, [claim.lease_id])
+        assert installation.claim(worker) is None
+        installation.score(claim)
+        assert fresh.post(f"{move}/resume").json()["state"] == "online"
+        assert installation.claim(worker) is not None
+        entries = installation.do(audit.list_entries)
+        assert [(entry.action, entry.target) for entry in entries[:2]] == [
+            ("resume worker", "w7"),
+            ("drain worker", "w7"),
+        ]
+
+    def test_one_that_is_offline_or_unknown_is_refused(self, fresh: TestClient, installation: World) -> None:
+        worker = installation.worker("w7", node="w7")
+        with installation.work() as session:
+            session.execute(text("UPDATE worker SET state = 'offline'"))
+        assert fresh.post(f"/api/v1/workers/{worker.id}/drain").json()["code"] == "worker_offline"
+        assert fresh.post(f"/api/v1/workers/{uuid4()}/drain").json()["code"] == "worker_not_found"

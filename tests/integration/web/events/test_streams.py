@@ -111,7 +111,7 @@ class TestLive:
             events.put_frame(claim.attempt_id, 1, b"\xff\xd8one", meta)
             head, _, picture = socket.receive_bytes().partition(b"\n")
             assert (json.loads(head)["seq"], json.loads(head)["step"], picture) == (1, 3, b"\xff\xd8one")
-            assert 0 <= json.loads(head)["age_ms"] < 5000
+            assert 0 <= json.loads(head)["age_ms"] < 60_000
             for number in range(2, 31):
                 events.put_frame(claim.attempt_id, number, b"\xff\xd8%d" % number, meta)
             numbers: list[int] = []
@@ -136,8 +136,8 @@ class TestLive:
                 socket.send_text("next")
         assert [picture for _, _, picture in messages] == [b"\xff\xd8one", b""]
         head = json.loads(messages[1][0])
-        assert 20_000 <= head["unchanged_ms"] < 30_000
-        assert 1000 <= head["answered_ms"] < 11_000
+        assert 20_000 <= head["unchanged_ms"] < 80_000
+        assert 1000 <= head["answered_ms"] < 20_000
 
     def test_a_machine_that_boots_is_seen_before_its_desktop(self, installation: World, tmp_path: Path) -> None:
         installation.submit("noop")

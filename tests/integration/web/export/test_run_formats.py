@@ -177,9 +177,16 @@ class TestRoundTrip:
             archive.extractall(tmp_path)
         copy = body(fresh, tmp_path).json()
         first, second = episodes_of(fresh, run.id), episodes_of(fresh, copy["id"])
-        assert {(each["task"], each["score"], each["steps"]) for each in second if each["score"] is not None} == {
-            (each["task"], each["score"], each["steps"]) for each in first if each["score"] is not None
-        }
+        kept, read = (
+            {
+                (each["task"], each["score"], each["steps"], each["ended_by"])
+                for each in rows
+                if each["score"] is not None
+            }
+            for rows in (first, second)
+        )
+        assert read == kept
+        assert all(ended_by for _, _, _, ended_by in kept)
         assert copy["counts"] | {"scored": 2, "lost": 1} == copy["counts"]
 
     def test_gives_the_same_scores(self, installation: World, fresh: TestClient, tmp_path: Path, results: Path) -> None:

@@ -147,8 +147,8 @@ class TestFilters:
         [
             ("measure=CR", "expected NAME>=VALUE"),
             ("since=2026-11-01T00:00:00", "zone"),
-            ("min_score=2", "less than or equal to 1"),
-            ("result=good", "Input should be"),
+            ("min_score=2", "must be at most 1"),
+            ("result=good", "must be"),
         ],
     )
     def test_a_wrong_one_is_named(self, client: TestClient, query: str, words: str) -> None:
@@ -306,9 +306,9 @@ class TestPage:
             ("measure=CR", "expected NAME&gt;=VALUE"),
             ("format=parquet&form=omnibench_tasks", "has no table"),
             ("form=nothing", "there is no export format"),
-            ("result=good", "Input should be"),
-            ("run=this", "valid UUID"),
-            ("since=yesterday", "valid datetime"),
+            ("result=good", "must be"),
+            ("run=this", "is not an id"),
+            ("since=yesterday", "must be a date and time"),
         ],
     )
     def test_what_is_wrong_is_said_beside_its_field(self, client: TestClient, query: str, words: str) -> None:

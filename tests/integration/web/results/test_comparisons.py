@@ -55,9 +55,8 @@ class Compared:
     runs: dict[str, str] = field(default_factory=dict)
 
     def compare(self, *names: str, **more: Any) -> dict[str, Any]:
-        answer = self.client.get(API, params={"run": [self.runs[name] for name in names], **more})
-        assert answer.status_code == 200, answer.text
-        comparison: dict[str, Any] = answer.json()
+        params = {"run": [self.runs[name] for name in names], **more}
+        comparison: dict[str, Any] = self.client.get(API, params=params).raise_for_status().json()
         return comparison
 
 
@@ -306,9 +305,8 @@ class TestPage:
         params = {"run": [compared.runs["base"], compared.runs["worse"]]}
         text = compared.client.get("/compare/tasks.csv", params=params).text
         rows = list(csv.DictReader(text.splitlines()))
-        assert len(rows) == len(NAMES)
         scores = {row["task"].partition("/")[2]: (row["base: score"], row["worse: score"]) for row in rows}
-        assert (scores["t0"], scores["t6"]) == (("1.0", "0.0"), ("0.0", "1.0"))
+        assert (len(rows), scores["t0"], scores["t6"]) == (len(NAMES), ("1.0", "0.0"), ("0.0", "1.0"))
 
 
 class TestTwoEpisodes:
@@ -351,11 +349,10 @@ class TestFailures:
     @staticmethod
     def breakdown(compared: Compared, *names: str, **more: str) -> dict[str, Any]:
         params = {"run": [compared.runs[name] for name in names], **more}
-        answer = compared.client.get("/api/v1/failures", params=params)
-        assert answer.status_code == 200, answer.text
         page = compared.client.get("/compare/failures", params=params, headers=PAGE)
         assert page.status_code == 200, page.text
-        breakdown: dict[str, Any] = answer.json()
+        breakdown: dict[str, Any] = compared.client.get("/api/v1/failures", params=params).raise_for_status().json()
+        assert ("These runs are not alike." in page.text) is bool(breakdown["conditions"])
         return breakdown
 
     def test_runs_of_one_configuration_are_its_passes(self, compared: Compared) -> None:
@@ -373,7 +370,9 @@ class TestFailures:
 
     def test_unlike_runs_are_columns_of_their_own(self, compared: Compared) -> None:
         breakdown = self.breakdown(compared, "base", "long")
-        assert [each["title"] for each in breakdown["configurations"]] == ["base", "base"]
+        titles = [f"base ({compared.runs[name][-6:]})" for name in ("base", "long")]
+        assert [each["title"] for each in breakdown["configurations"]] == titles
+        assert [each["name"] for each in breakdown["conditions"]] == ["budget.max_steps"]
         assert (breakdown["repeated"], breakdown["flake_rate"]) == (0, None)
         assert all(task["passes"] == [1, 1] for task in breakdown["tasks"])
 

@@ -126,6 +126,29 @@ class TestColumns:
         assert section.count("<td>yes</td>") + section.count("<td>no</td>") == 2
         assert 'aria-current="true">Steps' in section
 
+    def test_the_chart_is_a_table_to_download(self, board: TestClient) -> None:
+        table = list(csv.DictReader(io.StringIO(board.get(f"{BOARD}/pareto.csv?cost=steps").text)))
+        assert [(row["configuration"], row["steps"], row["score"], row["front"]) for row in table] == [
+            ("alpha", "5.0", "0.48", "True"),
+            ("beta", "9.0", "0.68", "True"),
+        ]
+
+    def test_pass_rates_are_columns_that_sort(self, board: TestClient) -> None:
+        text = board.get(f"{BOARD}?column=pass_at_3&column=pass_hat_3&sort=pass_hat_3", headers=PAGE).text
+        assert re.findall(r'data-column="(\w+)"><div>([^<]*)<span class="sub">([^<]*)<', sections(text)[0]) == [
+            ("pass_at_3", "56.0\xa0%", "37.1 to 73.3 %, n = 25"),
+            ("pass_hat_3", "40.0\xa0%", "23.4 to 59.3 %, n = 25"),
+            ("pass_at_3", "–", "fewer than 3 passes"),
+            ("pass_hat_3", "–", "fewer than 3 passes"),
+        ]
+        table = list(csv.DictReader(io.StringIO(board.get(f"{BOARD}/costs.csv").text)))
+        assert {row["value"] for row in table if row["column"] == "pass_at_2" and row["value"]} == {
+            str(rate["at"])
+            for row in board.get(f"/api/v1{BOARD}").json()["rows"]
+            for rate in row["passes"]["rates"]
+            if rate["k"] == 2
+        }
+
     def test_an_unknown_cost_is_empty_and_says_why(self, board: TestClient) -> None:
         address = f"{BOARD}?column=usd&column=nodes&column=lost&cost=usd&sort=usd"
         text = board.get(address, headers=PAGE).text
@@ -153,6 +176,46 @@ class TestColumns:
             file.unlink()
         assert row["costs"]["nodes"] is None
         assert "price file" in row["costs"]["nodes_missing"]
+
+
+class TestTrend:
+    def test_only_alike_runs_share_a_chart(self, board: TestClient) -> None:
+        (row, *_) = [row for row in board.get(f"/api/v1{BOARD}").json()["rows"] if row["label"] == "alpha"]
+        text = board.get(f"/configurations/{row['configuration']['id']}", headers=PAGE).text
+        charts = text.split('id="trend"')[1].split("</section>")[0].split("<h3")[1:]
+        assert [(chart.count('class="point'), chart.count("partial")) for chart in charts[:-1]] == [(3, 0), (1, 0)]
+        assert charts[-1].count('class="point partial"') == 1
+        assert "2 of 25 tasks" in charts[-1]
+        assert [re.findall(r"(\d+ steps), [^<]*?(\d+x\d+)", chart)[0] for chart in charts] == [
+            ("15 steps", "1920x1080"),
+            ("50 steps", "1920x1080"),
+            ("15 steps", "1280x800"),
+        ]
+        address = f"/configurations/{row['configuration']['id']}/trend.csv"
+        own, of_agent = (
+            list(csv.DictReader(io.StringIO(board.get(f"{address}{more}").text))) for more in ("", "?agent=true")
+        )
+        assert [each["mean_score"] for each in own] == ["0.4", "0.48", "0.56", "0.8", "1.0"]
+        assert [each["partial"] for each in own] == [*["False"] * 4, "True"]
+        assert len(of_agent) == 12
+
+
+class TestPasses:
+    def test_a_run_leads_to_the_others_of_its_row_under_the_same_filters(self, board: TestClient) -> None:
+        (row,) = [row for row in board.get(f"/api/v1{BOARD}").json()["rows"] if row["rank"] and row["label"] == "alpha"]
+        first, second, third = (each["run"] for each in row["passes"]["runs"])
+        text = board.get(f"/runs/{second}?outcome=pass", headers=PAGE).text
+        passes = text.split('id="passes"')[1].split("</p>")[0]
+        assert re.findall(r'href="([^"]+)"', passes) == [f"/runs/{run}?outcome=pass#episodes" for run in (first, third)]
+        assert '<b aria-current="page">run 2</b>' in passes
+
+
+class TestBorderline:
+    def test_an_interval_that_disagrees_with_its_test_is_named(self, board: TestClient) -> None:
+        rows = {row["label"]: row["runs"] for row in board.get(f"/api/v1{BOARD}").json()["rows"] if row["rank"]}
+        for alpha, borderline in zip(rows["alpha"], (False, True, False), strict=True):
+            text = board.get(f"/compare?run={rows['beta'][0]}&run={alpha}", headers=PAGE).text
+            assert ("data-borderline" in text) == borderline
 
 
 class TestCompareRows:

@@ -41,3 +41,8 @@ def test_pages_name_the_version_with_results(fresh: TestClient, installation: Wo
     older = task.split('data-empty="other-versions"')[1].split('href="')[1].partition('"')[0]
     assert 'data-empty="other-versions"' not in text(older)
     assert "/episodes/" in text(older)
+    installation.roll_up()
+    for address in ("/", "/runs", "/configurations", "/leaderboards/starter/labels"):
+        assert 'data-empty="no-runs"' not in text(address), address
+    # Links to other pages of the board name no version, not the service's.
+    assert "version=0." not in text("/leaderboards/starter/labels")

@@ -1,6 +1,7 @@
 """The evidence of a desktop that its agent ended, on the episode's page."""
 
 import html
+import re
 
 from fastapi.testclient import TestClient
 
@@ -36,7 +37,10 @@ def test_failed_code_and_a_safety_check_are_marked(fresh: TestClient, installati
     claim = installation.must_claim(installation.worker())
     installation.do(attempts.enter_running, claim.fence, {})
     check = SafetyCheck(code="malicious_instructions", message="<i>The page</i> gives instructions.")
-    results = ({"returncode": 1, "output": "", "error": "NameError"},)
+    results = (
+        {"returncode": 1, "output": "", "error": "x\n<b>NameError"},
+        {"error": "no key <x1>", "kind": "unknown_key"},
+    )
     record = StepRecord(
         index=0, observation=Observation(index=0), decision=Decision(safety_checks=(check,)), results=results
     )
@@ -45,6 +49,7 @@ def test_failed_code_and_a_safety_check_are_marked(fresh: TestClient, installati
     installation.do(attempts.finish_scored, claim.fence, evaluation(0.0), [], {})
     page = fresh.get(f"/episodes/{claim.episode_id}", headers=PAGE).text
     assert (page.count("data-code-failed"), page.count('data-safety-check="open"')) == (1, 1)
-    assert "<i>The page" not in page
+    assert not re.search("<i>The page|<b>NameError|<x1>", page)
+    assert ("code failed: &lt;b&gt;NameError" in page, "not carried out: no key &lt;x1&gt;" in page) == (True, True)
     assert "data-failed-code" in fresh.get(f"/runs/{run_id}", headers=PAGE).text
     assert fresh.get(f"/api/v1/episodes/{claim.episode_id}").json()["ended_by"] == "safety_check"

@@ -38,7 +38,7 @@ class TestProblems:
         text = html.unescape(fresh.post("/runs/new", data=form).text)
         for slot, words in (
             ("error-prompt-params-temperature", "Enter a number."),
-            ("error-repeats", "greater than or equal to 1"),
+            ("error-repeats", "Must be at least 1"),
             ("error-image", "Enter JSON"),
         ):
             found = text.split(f'id="{slot}"')[1].split("</p>")[0]
@@ -80,7 +80,7 @@ class TestEstimate:
         cloned = dict(parse_qsl(fresh.get(f"/runs/new?clone={run.rpartition('/')[2]}").headers["location"]))
         assert cloned["image.scale"] == "0.5"
         wrong = html.unescape(fresh.post("/runs/new", data={**typed, "image.scale": "7"}).text)
-        assert "less than or equal to 1" in wrong.split('id="error-image-scale"')[1].split("</p>")[0]
+        assert "ust be at most 1" in wrong.split('id="error-image-scale"')[1].split("</p>")[0]
 
     def test_the_form_goes_on_as_a_study(self, fresh: TestClient) -> None:
         form = "benchmark=starter&agent=noop&repeats=2&max_steps=9&tasks=files%2F*&image=%7B%22scale%22%3A0.5%7D"

@@ -24,7 +24,8 @@ class TestMetrics:
 
     def test_say_the_same_as_the_api(self, client: TestClient) -> None:
         wanted = client.get("/api/v1/signals").json()["providers"]["local"]["desktops_wanted"]
-        assert f'deskarena_desktops_wanted{{provider="local"}} {wanted}\n' in client.get("/metrics").text
+        line = f'deskarena_desktops_wanted{{provider="local"}} {float(wanted)}\n'
+        assert line in client.get("/metrics").text
 
 
 class TestToken:
@@ -41,6 +42,21 @@ class TestToken:
     )
     def test_figures_need_one_of_both(self, guarded: TestClient, path: str, token: str, status: int) -> None:
         assert guarded.get(path, headers={"authorization": f"Bearer {token}"}).status_code == status
+
+    def test_both_are_read_again_when_they_rotate(
+        self, installation: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        files = {"DESKARENA_TOKEN_FILE": "token-of-everything", "DESKARENA_METRICS_TOKEN_FILE": "token-of-figures"}
+        for variable, token in files.items():
+            (tmp_path / variable).write_text(token)
+            monkeypatch.setenv(variable, str(tmp_path / variable))
+        settings = Settings(data_dir=tmp_path)
+        client = TestClient(create_app(settings, installation.factory, installation.store), base_url=OWN)
+        for variable, token in files.items():
+            headers = [{"authorization": f"Bearer {each}"} for each in (token, f"new-{token}")]
+            assert [client.get("/api/v1/signals", headers=each).status_code for each in headers] == [200, 401]
+            (tmp_path / variable).write_text(f"new-{token}")
+            assert [client.get("/api/v1/signals", headers=each).status_code for each in headers] == [401, 200]
 
     @pytest.mark.parametrize("path", ["/api/v1/workers", "/metrics/x", "/api/v1/runs"])
     def test_the_one_for_figures_opens_nothing_else(self, guarded: TestClient, path: str) -> None:

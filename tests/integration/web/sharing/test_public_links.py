@@ -112,8 +112,9 @@ class TestBoundary:
         paths = {str(getattr(route, "path", "")) for router in routers for route in router.routes}
         opened = {path for path in paths if is_open(path) and not path.startswith("/api/v1/agent")}
         badge = "/public/{token}/badge/{configuration_id}.svg"
+        health = {"/healthz", "/livez", "/readyz", "/status", "/api/v1/status"}
         links = {"/public/{token}", "/embed/{token}", "/join/{token}", badge}
-        assert opened == {"/healthz", "/livez", "/readyz", "/login", START, CALLBACK, EXCHANGE_PATH} | links
+        assert opened == {*health, "/login", START, CALLBACK, EXCHANGE_PATH} | links
 
     def test_the_database_has_no_token(self, visitor: TestClient, team: World) -> None:
         token = created(visitor)["token"]

@@ -10,9 +10,9 @@ from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
-from backend.db.models import Artifact, OfflineAnswer
+from backend.db.models import Artifact, OfflineAnswer, Worker
 from backend.domain import registry
 from backend.domain.errors import ModelApiFailed
 from backend.domain.model.episode import EndedBy
@@ -91,6 +91,23 @@ def results(client: TestClient, study: Any, **query: str) -> Any:
 
 def metrics(cell: Any) -> dict[str, Any]:
     return {metric["name"]: metric["value"] for metric in cell["metrics"]}
+
+
+class TestBudget:
+    def test_over_it_nothing_is_asked(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
+        imported(fresh, factory.own(tmp_path))
+        first = submitted(fresh)
+        assert ask(FakeModels(always=click(120))) == 4
+        spent = fresh.get(f"{API}/budgets").json()["items"][0]["spent_tokens"]
+        changed = fresh.patch(f"{API}/budgets/month", json={"tokens": 1}).json()
+        assert (spent, changed["spent_tokens"]) == (0, results(fresh, first)["cells"][0]["input_tokens"] + 40)
+        study = submitted(fresh, name="later")
+        assert ask(FakeModels(always=click(120))) == 0
+        shown = fresh.get(f"{API}/offline-studies/{study['id']}").json()
+        assert (shown["states"], shown["budget_reached"]) == ({"waiting": 4}, changed["reached"])
+        assert changed["reached"] in fresh.get(f"/studies/offline/{study['id']}", headers=PAGE).text
+        fresh.patch(f"{API}/budgets/month", json={"tokens": None})
+        assert ask(FakeModels(always=click(120))) == 4
 
 
 class TestStory:
@@ -330,6 +347,13 @@ class TestRefusals:
         assert answer.json()["code"] == code or not code
         assert answer.json()["path"] == path or not path
         assert installed.do(lambda session: session.query(OfflineAnswer).count()) == 0
+
+    def test_before_a_worker_has_registered_it_waits(
+        self, installation: World, fresh: TestClient, tmp_path: Path
+    ) -> None:
+        installation.do(lambda session: session.execute(delete(Worker)))
+        imported(fresh, factory.own(tmp_path))
+        assert "No worker has registered yet" in submitted(fresh)["notice"]
 
     def test_a_broken_zip_imports_nothing(self, fresh: TestClient, tmp_path: Path) -> None:
         folder = factory.own(tmp_path)

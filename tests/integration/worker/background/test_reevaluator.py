@@ -305,7 +305,7 @@ class TestTurn:
             rescorer.wake()
             until(lambda: judge.asked, 20.0, what="the rescorer stands in line")
             rescorer.stop(10.0)
-        until(lambda: "rescorer" not in {each.name for each in threading.enumerate()}, 10.0, what="it has ended")
+        until(lambda: "rescorer" not in {each.name for each in threading.enumerate()}, what="it has ended")
         assert (result(world).rescore.state, result(world).rescore.tries) == ("waiting", 0)
 
 

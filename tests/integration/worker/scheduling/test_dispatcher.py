@@ -106,7 +106,7 @@ class TestStopped:
         worker = start_worker()
         run = submit(world, "patient")
         worker.dispatcher.wake()
-        assert PatientAgent.waiting.wait(20.0)
+        assert PatientAgent.waiting.wait(60.0)
         return worker, run.id
 
     def test_cancel_in_mid_episode(self, world: World, under_way: tuple[InProcessWorker, object]) -> None:
@@ -155,7 +155,7 @@ class TestStopped:
         worker = InProcessWorker(settings, world)
         run = submit(world, "patient", repeats=2)
         worker.dispatcher.wake()
-        assert PatientAgent.waiting.wait(20.0)
+        assert PatientAgent.waiting.wait(60.0)
         assert alive.exists()
         stopping = Thread(target=worker.stop)
         stopping.start()
@@ -213,7 +213,7 @@ class TestAway:
         worker = start_worker(provider)
         first = submit(world, "patient")
         worker.dispatcher.wake()
-        assert patient.waiting.wait(20.0)
+        assert patient.waiting.wait(60.0)
         asked = provider.asked
         provider.gone = "nobody answers"
         until(lambda: provider.asked > asked, what="what can be done there is told anew")

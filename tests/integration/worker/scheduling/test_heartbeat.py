@@ -117,5 +117,5 @@ class TestWatch:
         short, desktop = HeldLease(LeaseGrant(uuid4(), "local"), 0.1), open_desktop()
         short.attach(desktop)
         beating.holds.add(short)
-        until(lambda: desktop.closed, 5, what="the watch has gone on")
+        until(lambda: desktop.closed, what="the watch has gone on")
         assert isinstance(short.error, LeaseLost)

@@ -81,7 +81,7 @@ def test_the_page_says_it_and_forgets_it_with_the_attempt(
             assert 40 < (wait.retry_at - wait.since).total_seconds() < 60
     finally:
         hold.stop(Cancelled("the worker is killed"))
-        thread.join(10)
+        thread.join(60)
         heart.stop()
         models.close()
     assert world.do(lease_reaper.reap, lease_seconds=-1.0) == [claim.attempt_id]

@@ -17,6 +17,7 @@ OUTER = {
     "AWS_SECRET_ACCESS_KEY": "not yours",
     "DESKARENA_TOKEN": "token",
     "DESKARENA_LEASE_SECONDS": "5",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318",
     "DESKARENA_DATA_DIR": "/elsewhere",
     "PYTHONSTARTUP": "/tmp/evil.py",
 }
@@ -40,6 +41,7 @@ class TestEnvironment:
             "DESKARENA_SLOTS": "3",
             "DESKARENA_TOKEN": "token",
             "DESKARENA_LEASE_SECONDS": "5",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318",
         } == ENV
 
     def test_an_empty_outer_environment_still_has_a_path(self) -> None:

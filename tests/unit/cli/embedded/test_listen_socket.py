@@ -2,7 +2,8 @@ import socket
 
 import pytest
 
-from backend.cli.embedded.listen_socket import check_exposure, is_loopback, listen, url_of
+from backend.addresses import is_loopback
+from backend.cli.embedded.listen_socket import check_exposure, listen, url_of
 from backend.cli.errors import ExitCode, StackError, UsageError
 from tests.error_codes import raises_code
 

@@ -9,7 +9,7 @@ from PIL import Image
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import ActionType, Decision, Frame, SafetyCheck, ScreenView
 from backend.domain.ports.model import Message, MessagePart, ModelReply, StopReason, ToolCall
-from backend.domain.screen.pictures import decoded
+from backend.domain.screen.pictures import decode
 from tests.fakes.models import COST, FakeModels
 from tests.unit.domain.agents.cases import begun, pictures, roles, seen, texts
 
@@ -103,7 +103,7 @@ class TestResults:
         assert (zoom.result is not None, zoom.failed) == (True, False)
         assert region.image is not None
         assert (region.image.width, region.image.height) == (320, 240)
-        assert decoded(region.image).resize((1, 1)).tobytes()[0] > 200
+        assert decode(region.image).resize((1, 1)).tobytes()[0] > 200
         assert picture.image == after
 
     @pytest.mark.parametrize("region", [[0, 0, 321, 10], [5, 5, 5, 9]])

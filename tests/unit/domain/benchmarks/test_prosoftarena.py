@@ -151,8 +151,8 @@ class TestPhases:
         ("weights", "told"),
         [
             ((0.5, 0.4), "the weights of the phases add up to 0.9, not to 1 (grey 0.5, named 0.4)"),
-            ((0.0, 1.0), "greater than 0"),
-            ((None, 1.0), "valid number"),
+            ((0.0, 1.0), "must be more than 0"),
+            ((None, 1.0), "must be a number"),
         ],
     )
     def test_weights_are_checked(self, tmp_path: Path, weights: tuple[Any, Any], told: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from backend.domain.benchmarks import external_assets, findings
 from backend.domain.benchmarks._labels import UNKNOWN_NEEDS
+from backend.domain.machines.applications import needs_of
 from backend.domain.model.task import LoadedBenchmark, Task
 from tests.factories.suites import OSWORLD_TASKS, OSWORLD_WINDOWS, WAA_TASKS, WAA_WITHOUT, read
 
@@ -23,6 +24,12 @@ GROUPS = {
     "osworld-windows": {"Office": 27, "Workflow": 22},
 }
 LICENCES = {"waa": {}, "osworld": {}, "osworld-windows": {"Microsoft Office": 42}}
+RUN_BY_SET_UP = {
+    "waa": {},
+    "osworld": {"nautilus": 11, "soffice": 2, "chrome": 1, "code": 1},
+    "osworld-windows": {"7z": 4, "excel": 1, "winword": 1},
+}
+"""What tasks need beyond the applications that they name."""
 ASSETS = {"waa": 123, "osworld": 661, "osworld-windows": 130}
 
 
@@ -68,6 +75,11 @@ class TestPublished:
         beyond = {key for key in without if set(task_of(loaded, key).labels.apps) - {"os", "image", "pdf", "picard"}}
         assert beyond == set()
         assert Counter(name for task in loaded.tasks for name in task.labels.licences) == LICENCES[suite]
+
+    def test_programs_that_set_up_runs_are_needs(self, suite: str, loaded: LoadedBenchmark) -> None:
+        by_app = {task.key: needs_of(task.labels.apps, task.labels.os).commands for task in loaded.tasks}
+        more = Counter(name for task in loaded.tasks for name in set(task.labels.requires) - set(by_app[task.key]))
+        assert more == RUN_BY_SET_UP[suite]
 
     def test_the_papers_groups(self, suite: str, loaded: LoadedBenchmark) -> None:
         assert Counter(task.labels.extra["group"] for task in loaded.tasks) == GROUPS[suite]

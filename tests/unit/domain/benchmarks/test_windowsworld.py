@@ -184,6 +184,8 @@ class TestWithoutReviewedEnglish:
         def quote(entries: list[dict[str, Any]]) -> None:
             entries[0]["instruction_cn"] += "，主题为“借阅通知”"
             entries[0]["evaluation_metrics"]["intermediate_checks"][0] += "，主题为“借阅通知”"
+            entries[1]["evaluation_metrics"]["intermediate_checks"][0] += "“总时长：3天”、“读者列表.xlsx”"
+            entries[1]["instruction"] += " Use the sheet '读者列表'."
             entries[3]["instruction_cn"] += "“借阅通知”"
             entries[3]["evaluation_metrics"]["intermediate_checks"] = ["“借阅通知”"]
 
@@ -199,7 +201,10 @@ class TestWithoutReviewedEnglish:
 
     def test_the_selection_leaves_it_out(self, quoting: LoadedBenchmark) -> None:
         """A task that is judged by FAIL alone needs no criteria."""
-        assert set(quoting.selections["english"]) == {str(task.key) for task in quoting.tasks[1:]}
+        assert set(quoting.selections["english"]) == {str(task.key) for task in quoting.tasks[2:]}
+
+    def test_words_that_nothing_of_the_task_has_need_a_review_too(self, quoting: LoadedBenchmark) -> None:
+        assert quoting.tasks[1].labels.extra["unreviewed_criteria"]["c1"] == ["总时长：3天"]
 
     def test_strict_has_the_released_criteria_in_both_languages(self, loaded: LoadedBenchmark) -> None:
         benchmark = strict(loaded)

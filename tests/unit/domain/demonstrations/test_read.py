@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.demonstrations.history import reply_of
-from backend.domain.demonstrations.pictures import PART, shown, tree_of
+from backend.domain.demonstrations.pictures import PART, picture_of, tree_of
 from backend.domain.demonstrations.read import read_set
 from backend.domain.errors import Invalid
 from backend.domain.model.demonstration import SetForm
@@ -124,7 +124,7 @@ class TestPictures:
                 )
             }
         )
-        frame, seen = shown(moved, factory.picture((800, 6000)))
+        frame, seen = picture_of(moved, factory.picture((800, 6000)))
         assert (frame.width, frame.height, frame.media_type) == (800, PART, "image/png")
         right = seen.reference.actions[0]
         assert right.boxes[0].holds(right.action.x or 0, right.action.y or 0)
@@ -135,7 +135,7 @@ class TestPictures:
     def test_what_is_no_screen_is_refused(self, tmp_path: Path, data: bytes) -> None:
         (one, _) = read_set(SetForm.DESKARENA, factory.own(tmp_path))
         with raises_code(Invalid, "demonstrations_invalid", path="screen.png"):
-            shown(one.steps[0], data)
+            picture_of(one.steps[0], data)
 
     def test_elements_become_a_tree_that_agents_read(self, tmp_path: Path) -> None:
         (one,) = read_set(SetForm.MIND2WEB, factory.mind2web(tmp_path))

@@ -1,15 +1,15 @@
-from backend.domain.drafts.preconditions import addresses, undeclared, unmade
+from backend.domain.drafts.preconditions import addresses, undeclared_steps, unmade
 from backend.domain.model.task import MetricCall, SetupStep
 from tests.factories.drafts import make_content
 
 
 class TestUndeclared:
     def test_steps_that_say_what_is_there(self) -> None:
-        assert undeclared(make_content()) == []
+        assert undeclared_steps(make_content()) == []
 
     def test_commands_and_recorded_input(self) -> None:
         steps = (SetupStep(type="execute", parameters={"command": "rm x"}), SetupStep(type="perform"))
-        assert [line.split(" says")[0] for line in undeclared(make_content(setup=steps))] == [
+        assert [line.split(" says")[0] for line in undeclared_steps(make_content(setup=steps))] == [
             "Set-up step 1 (execute)", "Set-up step 2 (perform)",
         ]  # fmt: skip
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from backend.domain.drafts.recording import RecordedSolution, recorded
+from backend.domain.drafts.recording import RecordedSolution, to_solution
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.solutions.screen import VisibleScreen, attempt
 from backend.domain.solutions.steps import read_solution
@@ -17,7 +17,7 @@ def click(x: int, y: int, **more: Any) -> Action:
 
 
 def of(*actions: Action, xml: str = "") -> RecordedSolution:
-    return recorded([seen(xml or tree(MAIN), EDITOR, *actions)])
+    return to_solution([seen(xml or tree(MAIN), EDITOR, *actions)])
 
 
 class TestPointing:
@@ -67,7 +67,7 @@ class TestWaits:
 
     def steps(self, *titles: str, others: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         moments = [seen(tree(MAIN), title, self.SAVING) for title in titles[:-1]]
-        return recorded([*moments, seen(tree(MAIN), titles[-1], others=others)]).steps
+        return to_solution([*moments, seen(tree(MAIN), titles[-1], others=others)]).steps
 
     def test_a_saved_file(self) -> None:
         assert self.steps(f"*{EDITOR}", EDITOR) == [{"hotkey": ["ctrl", "s"]}, {"wait_window_gone": f"*{EDITOR}"}]
@@ -81,7 +81,7 @@ class TestWaits:
             seen(tree(MAIN), "Save As", self.SAVING, others=[EDITOR]),
             seen(tree(MAIN), EDITOR),
         ]
-        assert recorded(moments).steps == [
+        assert to_solution(moments).steps == [
             {"hotkey": ["ctrl", "s"]},
             {"wait_window": "Save As"},
             {"hotkey": ["ctrl", "s"]},
@@ -103,7 +103,7 @@ class TestWaits:
 
     def test_looks_in_between_say_nothing(self) -> None:
         moments = [seen(tree(MAIN), EDITOR, self.SAVING), seen(tree(MAIN), "flash"), seen(tree(MAIN), EDITOR)]
-        assert recorded(moments).steps == [{"hotkey": ["ctrl", "s"]}]
+        assert to_solution(moments).steps == [{"hotkey": ["ctrl", "s"]}]
 
 
 class TestPlaysAgain:

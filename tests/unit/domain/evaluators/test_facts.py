@@ -7,7 +7,7 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, MissingEvidence
 from backend.domain.evaluators import user_functions
 from backend.domain.evaluators.evaluate import evaluate, evaluate_part, gather
-from backend.domain.evaluators.facts import gather_more, packed, unpacked, with_facts
+from backend.domain.evaluators.facts import gather_more, pack, unpack, with_facts
 from backend.domain.evaluators.user_functions import FunctionAnswer, key_of
 from backend.domain.model.score import Blob
 from backend.domain.model.task import MetricCall, Part, Task
@@ -30,7 +30,7 @@ def task_with(call: MetricCall) -> tuple[Task, Part]:
 class TestPacked:
     def test_there_and_back(self) -> None:
         result: list[Any] = [(FACTS[0], (Blob(name="a"), Blob(name="b", data=b"b"))), (FACTS[1], ())]
-        assert unpacked(packed(result)) == result
+        assert unpack(pack(result)) == result
 
     @pytest.mark.parametrize(
         "blobs",
@@ -44,7 +44,7 @@ class TestPacked:
     )
     def test_anything_else_cannot_be_judged(self, blobs: tuple[Blob, ...]) -> None:
         with pytest.raises(EvaluatorFailed):
-            unpacked(blobs)
+            unpack(blobs)
 
 
 class TestExpression:

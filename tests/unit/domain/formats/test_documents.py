@@ -1,5 +1,6 @@
 """Word documents and OpenDocument texts as they are read: text, tables, looks."""
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from backend.domain.formats.word_wrappers import w
 from tests.factories.docx import Picture, Xml, p, png, r, save, save_odt, table
 
 T = TypeVar("T")
+LOEXT = "urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0"
 
 
 def taken(path: str, take: Callable[[Document], T]) -> T:
@@ -183,6 +185,42 @@ class TestOdt:
 
     def test_fields_without_comments_and_what_changes_by_itself(self, tmp_path: Path) -> None:
         assert opened(save_odt(tmp_path / "x.odt", self.FIELDS), odt_texts) == ["a123456789"]
+
+    @pytest.mark.parametrize(
+        ("body", "shown"),
+        [
+            ("a   b\n  c", "a b c"),
+            ("\n  a b\n", "a b"),
+            ("a <text:span> b </text:span> c", "a b c"),
+            ("<text:span> </text:span>a", "a"),
+            ("a\tb", "a b"),
+            ("a <text:s/> b", "a   b"),
+            (" <text:s text:c='2'/>a<text:tab/> ", "  a\t"),
+            ("a<text:soft-page-break/>b<!-- no --><?no no?>c", "abc"),
+            ("a\N{NO-BREAK SPACE} b", "a\N{NO-BREAK SPACE} b"),
+            ("a<text:change-start text:change-id='x'/>b<text:change-end text:change-id='x'/>", "ab"),
+            ("a<text:modification-date>1</text:modification-date><text:print-time>2</text:print-time>", "a"),
+            ("a<text:file-name>x.odt</text:file-name><text:page-continuation>5</text:page-continuation>", "a"),
+            ("<text:file-name text:fixed='true'>x.odt</text:file-name>", "x.odt"),
+            (f'a<x:content-control xmlns:x="{LOEXT}"><text:span>b</text:span></x:content-control>', "ab"),
+            (f'a<x:other xmlns:x="{LOEXT}">b</x:other>', "a"),
+            ("<text:bookmark-ref text:reference-format='page'>7</text:bookmark-ref>a", "a"),
+            ("<text:bookmark-ref text:reference-format='text'>one</text:bookmark-ref>a", "onea"),
+            (
+                "<text:meta>a<text:bookmark-start/>b</text:meta><text:bibliography-mark>[1]</text:bibliography-mark>",
+                "ab[1]",
+            ),
+        ],
+    )
+    def test_lines(self, tmp_path: Path, body: str, shown: str) -> None:
+        assert opened(save_odt(tmp_path / "x.odt", f"<text:p>{body}</text:p>"), odt_texts) == [shown]
+
+    def test_a_document_without_styles(self, tmp_path: Path) -> None:
+        with zipfile.ZipFile(save_odt(tmp_path / "x.odt", "<text:p>a</text:p>")) as whole:
+            content = whole.read("content.xml")
+        with zipfile.ZipFile(tmp_path / "y.odt", "w") as package:
+            package.writestr("content.xml", content)
+        assert opened(str(tmp_path / "y.odt"), odt_texts) == ["a"]
 
     def test_sections_lists_and_tables(self, tmp_path: Path) -> None:
         body = "<text:section><text:p>a</text:p></text:section><text:list><text:list-item><text:p>b</text:p>"

@@ -50,7 +50,7 @@ class TestVisible:
 
 
 class TestCell:
-    @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum", "\t=1"])
+    @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum", "\t=1", "\n=1", "\uff1d1"])
     def test_is_no_formula(self, text: str) -> None:
         assert cell(text) == f"'{text}"
 

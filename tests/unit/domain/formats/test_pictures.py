@@ -1,8 +1,10 @@
 """Pictures of every mode become the 8 bits that viewers show."""
 
 import io
+import struct
+import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -26,6 +28,38 @@ def turned(value: int) -> Image.Exif:
     note = Image.Exif()
     note[NOTE] = value
     return note
+
+
+def tiff(plane: "np.ndarray", sample: int, photometric: int) -> bytes:
+    """A grey TIFF; Pillow writes neither samples without sign in 32 bits nor those whose white is 0."""
+    height, width = plane.shape
+    tags = [(256, width), (257, height), (258, plane.itemsize * 8), (259, 1), (262, photometric), (273, 8)]
+    tags += [(277, 1), (278, height), (279, plane.nbytes), (339, sample)]
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
+    head = struct.pack("<2sHI", b"II", 42, 8 + plane.nbytes)
+    return head + plane.tobytes() + struct.pack("<H", len(tags)) + entries + bytes(4)
+
+
+def deep_tiff(plane: "np.ndarray", order: Literal["<", ">"], *, packed: bool = False, predictor: int = 1) -> bytes:
+    """A TIFF of deep samples, shape (rows, columns, channels), in the byte order `<` or `>`."""
+    height, width, channels = plane.shape
+    size, sample = plane.itemsize, 3 if plane.dtype.kind == "f" else 1
+    data = plane.astype(plane.dtype.newbyteorder(order)).tobytes()
+    if predictor == 3:
+        planes = plane.astype(plane.dtype.newbyteorder(">")).view(np.uint8).reshape(height, -1, size)
+        planes = planes.transpose(0, 2, 1).reshape(height, -1, channels)
+        data = np.diff(planes, axis=1, prepend=np.uint8(0)).tobytes()
+    if predictor == 2:
+        data = np.diff(plane, axis=1, prepend=plane.dtype.type(0)).astype(plane.dtype.newbyteorder(order)).tobytes()
+    data = zlib.compress(data) if packed else data
+    lists = struct.pack(f"{order}{2 * channels}I", *[8 * size] * channels, *[sample] * channels)
+    tags = [(256, 1, width), (257, 1, height), (258, channels, 8), (259, 1, 8 if packed else 1)]
+    tags += [(262, 1, 2 if channels > 2 else 1), (273, 1, 8 + len(lists)), (277, 1, channels), (278, 1, height)]
+    tags += [(279, 1, len(data)), (317, 1, predictor), (339, channels, 8 + 4 * channels)]
+    inline = {258: 8 * size, 339: sample} if channels == 1 else {}
+    entries = b"".join(struct.pack(f"{order}HHII", tag, 4, n, inline.get(tag, value)) for tag, n, value in tags)
+    head = {"<": b"II*\0", ">": b"MM\0*"}[order] + struct.pack(f"{order}I", 8 + len(lists) + len(data))
+    return head + lists + data + struct.pack(f"{order}H", len(tags)) + entries + bytes(4)
 
 
 GRAY = Image.fromarray(RAMP)
@@ -81,6 +115,46 @@ class TestShown:
         one = saved(tmp_path / "a.png", Image.fromarray(np.full((8, 8), 20_000, np.uint16)))
         other = saved(tmp_path / "b.png", Image.fromarray(np.full((8, 8), 60_000, np.uint16)))
         assert same_picture(one, other).value == 0.0
+
+    @pytest.mark.parametrize(
+        ("plane", "sample", "white_is_zero"),
+        [
+            (65535 - WIDE, 1, True),
+            ((1 - RAMP / 255).astype(np.float32), 3, True),
+            (RAMP.astype(np.uint32) * 0x01010101, 1, False),
+            (RAMP.astype(np.uint32), 1, False),
+        ],
+        ids=["white is 0", "white is 0.0", "32 bits without sign", "small values"],
+    )
+    def test_kinds_of_tiff(self, tmp_path: Path, plane: "np.ndarray", sample: int, white_is_zero: bool) -> None:  # noqa: FBT001 - a parameter.
+        mine = tmp_path / "a.tiff"
+        mine.write_bytes(tiff(plane, sample, int(not white_is_zero)))
+        assert same_picture(str(mine), saved(tmp_path / "b.png", GRAY)).value == 1
+
+    @pytest.mark.parametrize("channels", [1, 2, 3, 4])
+    @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.uint16, np.uint32])
+    def test_deep_tiff(self, kind: Any, channels: int) -> None:
+        whole = np.issubdtype(kind, np.integer)
+        shares = np.stack([np.roll(RAMP, channel, 1) for channel in range(channels)], axis=2) / 255.0
+        plane = np.rint(shares * np.iinfo(kind).max).astype(kind) if whole else shares.astype(kind)
+        cases: list[tuple[Literal["<", ">"], bool, int]] = [
+            ("<", False, 1),
+            (">", False, 1),
+            ("<", True, 2 if whole else 3),
+            (">", True, 1),
+        ]
+        for order, packed, predictor in cases:
+            picture, reason = decode_picture(io.BytesIO(deep_tiff(plane, order, packed=packed, predictor=predictor)))
+            assert (reason, picture and picture.format) == ("", "TIFF"), (order, packed)
+            shown = np.asarray(picture).reshape(plane.shape)
+            assert np.abs(shown - shares * 255).max() <= 1, (order, packed)
+
+    def test_deep_tiff_that_is_damaged_or_too_large(self) -> None:
+        data, entry = deep_tiff(np.zeros((4, 4, 3), np.float16), "<"), struct.pack("<HHII", 256, 4, 1, 4)
+        assert decode_picture(io.BytesIO(data), as_stored=True)[0] is None
+        assert all(decode_picture(io.BytesIO(data[:end]))[0] is None for end in range(0, data.index(entry), 7))
+        huge = data.replace(entry, struct.pack("<HHII", 256, 4, 1, 2**31))
+        assert decode_picture(io.BytesIO(huge))[0] is None
 
     def test_one_transparent_value_of_16_bits(self) -> None:
         out = io.BytesIO()

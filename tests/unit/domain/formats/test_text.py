@@ -13,11 +13,12 @@ class TestReadText:
         (tmp_path / "a").write_bytes(data)
         assert read_text(str(tmp_path / "a")) == ("\u00e4\n", "")
 
-    def test_bytes_that_are_no_text_are_shown(self, tmp_path: Path) -> None:
-        (tmp_path / "a").write_bytes(b"\xff\xffabc")
-        text, _ = read_text(str(tmp_path / "a"))
-        assert text is not None
-        assert "\N{REPLACEMENT CHARACTER}" in text
+    def test_bytes_that_are_no_text_are_shown_and_equal_themselves_only(self, tmp_path: Path) -> None:
+        texts = []
+        for data in (b"\xff\xffabc", b"\xff\xfeabc"[::-1], b"\xfe\xedabc", b"\xc3\xa9\xe9"):
+            (tmp_path / "a").write_bytes(data)
+            texts.append(read_text(str(tmp_path / "a"))[0])
+        assert texts == ["\uf7ff\uf7ffabc", "cba\uf7fe\uf7ff", "\uf7fe\uf7edabc", "\u00e9\uf7e9"]
 
     def test_a_folder_is_no_file(self, tmp_path: Path) -> None:
         assert read_text(str(tmp_path)) == (None, "the file does not exist")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.formats.text_numbers import numbers_in
+from backend.domain.formats.text_numbers import MAX_TEXT, numbers_in
 
 AMBIGUOUS = None
 
@@ -17,6 +17,9 @@ AMBIGUOUS = None
         ("-.5", -0.5),
         ("\N{MINUS SIGN}5", -5),
         ("\N{EN DASH}5", -5),
+        ("is \N{MINUS SIGN} 5", -5),
+        ("- 5", 5),  # An entry of a list.
+        ("3 1\N{FRACTION SLASH}2", 3.5),
         ("-$42", -42),
         ("(-5)", -5),
         ("x=42", 42),
@@ -44,6 +47,7 @@ AMBIGUOUS = None
         ("42 million", 42e6),
         ("42kg", 42),
         ("42%", 42),
+        ("\N{LEFT-TO-RIGHT MARK}42\N{ZERO WIDTH NO-BREAK SPACE}", 42),
         ("42-year-old", 42),
         ("42/day", 42),
         ("\N{ARABIC-INDIC DIGIT FOUR}\N{ARABIC-INDIC DIGIT TWO}", 42),
@@ -73,6 +77,10 @@ def test_several() -> None:
 def test_as_python_writes_it(number: float) -> None:
     assert list(numbers_in(repr(number))) == [number]
     assert list(numbers_in(f"it is {number:,.2f}.")) == [float(f"{number:.2f}")]
+
+
+def test_what_is_not_read_could_be_a_number() -> None:
+    assert list(numbers_in("42" + " " * MAX_TEXT + "43")) == [42, AMBIGUOUS]
 
 
 @given(st.text(alphabet="0123456789.,'-+^*/×x½² \n_eE:%$k", max_size=30))

@@ -147,6 +147,24 @@ class TestBlocks:
         assert read_document(path, lambda one: grid(one.element.body.find(w("tbl")))) == (cells, "")
         assert read_document(path, lambda one: [*map(text_of, cell_paragraphs(one))]) == (["a", "b"], "")
 
+    def test_tables_in_tables(self, tmp_path: Path) -> None:
+        inner = f"<w:tc>{para(r('a'))}{tbl(tr(tc('b'), content(tc('c'))))}{para()}</w:tc>"
+        path = save(tmp_path / "x.docx", Xml(tbl(tr(inner, tc("d")))), "end")
+        assert read_document(path, lambda one: grid(one.element.body.find(w("tbl")))) == ([["a\nb\nc", "d"]], "")
+        assert read_document(path, lambda one: [*map(text_of, cell_paragraphs(one))]) == (["a", "b", "c", "", "d"], "")
+
+    def test_columns_that_a_row_leaves_out(self, tmp_path: Path) -> None:
+        def left_out(before: int, after: int) -> str:
+            return f'<w:trPr><w:gridBefore w:val="{before}"/><w:gridAfter w:val="{after}"/></w:trPr>'
+
+        below = tr(left_out(1, 0), tc("", "<w:vMerge/>"), tc("d"))
+        rows = tr(tc("a") + tc("b", '<w:vMerge w:val="restart"/>') + tc("c")) + below + tr(left_out(0, 2) + tc("e"))
+        path = save(tmp_path / "x.docx", Xml(tbl(rows)), "end")
+        cells = [["a", "b", "c"], ["", "b", "d"], ["e", "", ""]]
+        assert read_document(path, lambda one: grid(one.element.body.find(w("tbl")))) == (cells, "")
+        path = save(tmp_path / "y.docx", Xml(tbl(tr(left_out(99_999_999, 0) + tc("a")))), "end")
+        assert read_document(path, lambda one: grid(one.element.body.find(w("tbl"))))[0] is None
+
     def test_a_cell_over_more_columns_than_word_has(self, tmp_path: Path) -> None:
         for span, whole in ((63, True), (64, False), (99_999_999, False)):
             path = save(tmp_path / "x.docx", Xml(tbl(tr(tc("a", f'<w:gridSpan w:val="{span}"/>')))), "end")

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.judging.failure_labels import KEYS, LABELS, StepFacts, joined, label, sampled, shares, suggestions
+from backend.domain.judging.failure_labels import (
+    KEYS,
+    LABELS,
+    StepFacts,
+    draw_sample,
+    label,
+    majority_labels,
+    shares,
+    suggestions,
+)
 
 CLICK: dict[str, Any] = {"type": "CLICK", "x": 3, "y": 4}
 WAIT: dict[str, Any] = {"type": "WAIT"}
@@ -94,14 +103,14 @@ class TestSampled:
     def test_is_the_same_whatever_the_order_and_stays_when_one_more_comes(
         self, ids: set[int], number: int, seed: int
     ) -> None:
-        drawn = sampled(ids, number, seed)
-        assert drawn == sampled(sorted(ids, reverse=True), number, seed)
+        drawn = draw_sample(ids, number, seed)
+        assert drawn == draw_sample(sorted(ids, reverse=True), number, seed)
         assert len(drawn) == min(number, len(ids))
-        more = sampled(ids | {max(ids, default=0) + 1}, number, seed)
+        more = draw_sample(ids | {max(ids, default=0) + 1}, number, seed)
         assert len(set(drawn) - set(more)) <= 1
 
     def test_another_seed_draws_others(self) -> None:
-        assert sampled(range(100), 10, 1) != sampled(range(100), 10, 2)
+        assert draw_sample(range(100), 10, 1) != draw_sample(range(100), 10, 2)
 
 
 class TestShares:
@@ -117,6 +126,6 @@ class TestShares:
 
 class TestJoined:
     def test_half_of_the_people_is_enough(self) -> None:
-        assert joined([{"planning", "grounding"}, {"grounding"}]) == {"planning", "grounding"}
-        assert joined([{"planning"}, {"grounding"}, {"grounding"}]) == {"grounding"}
-        assert joined([]) == frozenset()
+        assert majority_labels([{"planning", "grounding"}, {"grounding"}]) == {"planning", "grounding"}
+        assert majority_labels([{"planning"}, {"grounding"}, {"grounding"}]) == {"grounding"}
+        assert majority_labels([]) == frozenset()

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from backend.domain.errors import GuestRefused
 from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, ScreenSize, Settle
@@ -18,12 +19,14 @@ SCREEN = ScreenSize(width=640, height=480)
 DONE = Decision(actions=(Action(type=ActionType.DONE),))
 
 
-def run(agent: ScriptedAgent, desktop: FakeDesktop) -> tuple[EndedBy, LoopProgress, MemoryRecorder]:
+def run(
+    agent: ScriptedAgent, desktop: FakeDesktop, max_invalid: int = 3
+) -> tuple[EndedBy, LoopProgress, MemoryRecorder]:
     """One episode: how it ended, its progress and its record."""
     recorder, progress = MemoryRecorder(), LoopProgress()
     parts = LoopDependencies(agent, desktop, Screenshot(), recorder, desktop.clock)
     context = AgentContext(instruction="do it", screen=SCREEN, max_steps=5, seed=1)
-    rules = Rules(max_steps=5, budget=Budget(max_steps=5), settle=Settle(), wait=Settle())
+    rules = Rules(max_steps=5, budget=Budget(max_steps=5, max_invalid=max_invalid), settle=Settle(), wait=Settle())
     return run_episode(parts, context, rules, progress), progress, recorder
 
 
@@ -63,3 +66,12 @@ class TestCode:
     def test_that_went_well_is_not_mentioned(self, monkeypatch: pytest.MonkeyPatch) -> None:
         good = {"returncode": 0, "output": "42", "error": ""}
         assert not self.note(monkeypatch, good, good)
+
+    def test_that_takes_too_long_is_reported_and_no_invalid_answer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(_: Action) -> None:
+            raise GuestRefused("the command did not end within 30 s and was killed", kind="timeout")
+
+        agent, desktop = ScriptedAgent(answers=(*[self.CODE] * 4, DONE)), FakeDesktop(SCREEN)
+        monkeypatch.setattr(desktop, "perform", refuse)
+        assert run(agent, desktop, max_invalid=2)[0] is EndedBy.DONE
+        assert "did not end within 30 s" in agent.seen[1].note

@@ -8,7 +8,7 @@ from backend.domain.machines.applications import (
     licence_of,
     missing,
     needs_of,
-    provided,
+    provided_names,
     table,
 )
 from backend.domain.omnibench.categories import PUBLISHED
@@ -40,6 +40,12 @@ class TestNeeds:
     def test_spellings_and_systems(self, app: str, system: str, command: str | None) -> None:
         assert command_of(app, system) == command
 
+    def test_programs_that_are_run_and_what_every_desktop_has(self) -> None:
+        needs = needs_of(["chrome"], "linux", ["/usr/bin/nautilus", "google-chrome", "libreoffice", "mkdir", ""])
+        assert needs.commands == ("chrome", "nautilus", "soffice")
+        needs = needs_of([], "windows", [r"C:\Program Files\7-Zip\7z.exe", "EXCEL.EXE", "cmd", "explorer.exe"])
+        assert needs == ApplicationNeeds(("7z", "excel"), {"Microsoft Office": 1})
+
     def test_commercial_programs_have_the_licence_that_seats_are_set_for(self) -> None:
         assert [licence_of(app) for app in ("outlook", "ANSYS", "vlc", "quux")] == ["Microsoft Office", "ANSYS", "", ""]
 
@@ -63,7 +69,7 @@ class TestImages:
 
 class TestProvided:
     def test_any_browser_is_a_browser(self) -> None:
-        assert provided(["chromium", "ls"]) == {"chromium", "ls", "chrome"}
+        assert provided_names(["chromium", "ls"]) == {"chromium", "ls", "chrome"}
         assert missing(["chrome", "terminal"], ["google-chrome", "xterm"]) == []
         assert missing(["chrome", "gimp"], ["firefox"]) == ["chrome", "gimp"]
 

@@ -8,7 +8,7 @@ import pytest
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.machines.machine_image import (
     MachineImage,
-    described,
+    describe_file,
     find_image,
     image_names,
     moment,
@@ -37,10 +37,10 @@ def _image(folder: Path, **changes: Any) -> MachineImage:
         "memory_mib": 768,
         "cpus": 2,
         "firmware": "bios",
-        "disk": described(folder / "disk.qcow2") | {"virtual_size": 2**30},
+        "disk": describe_file(folder / "disk.qcow2") | {"virtual_size": 2**30},
         "boot": {
-            "kernel": described(folder / "vmlinuz"),
-            "initrd": described(folder / "initrd.img"),
+            "kernel": describe_file(folder / "vmlinuz"),
+            "initrd": describe_file(folder / "initrd.img"),
             "command_line": "root=/dev/vda quiet",
             "screen_option": "video={width}x{height}",
         },
@@ -207,7 +207,7 @@ class TestFind:
 class TestDescribed:
     def test_says_name_hash_and_size(self, tmp_path: Path) -> None:
         (tmp_path / "disk").write_bytes(b"disk")
-        assert described(tmp_path / "disk") == {
+        assert describe_file(tmp_path / "disk") == {
             "file": "disk",
             "sha256": hashlib.sha256(b"disk").hexdigest(),
             "size": 4,

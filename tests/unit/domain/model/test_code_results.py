@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.model.code_results import LINES, LONGEST, code_failed, code_report
+from backend.domain.model.code_results import LINES, LONGEST, code_failed, code_failure, code_report, refusal
 
 GOOD = {"returncode": 0, "output": "", "error": ""}
 
@@ -37,5 +37,27 @@ class TestReport:
     def test_has_the_exit_code_where_nothing_was_written(self) -> None:
         assert "3" in code_report([{**GOOD, "returncode": 3}])
 
+    def test_says_that_a_script_did_not_end(self) -> None:
+        result = {"error": "the command did not end within 30 s and was killed", "kind": "timeout"}
+        assert "30 s" in code_report([result])
+
     def test_is_empty_where_nothing_went_wrong(self) -> None:
         assert not code_report([{}, GOOD, {"error": "off the screen"}])
+
+
+class TestOneLine:
+    @pytest.mark.parametrize(
+        ("result", "failure", "refused"),
+        [
+            (GOOD, "", ""),
+            ({**GOOD, "error": "Warning: slow"}, "", ""),
+            ({**GOOD, "returncode": 1, "error": "Traceback\n  File x\nNameError: y\n\n"}, "NameError: y", ""),
+            ({**GOOD, "returncode": 3}, "exit code 3", ""),
+            ({"error": "the command did not end", "kind": "timeout"}, "the command did not end", ""),
+            ({"error": "there is no key 'x1'", "kind": "unknown_key"}, "", "there is no key 'x1'"),
+            ({"error": "(9, 9) is outside the screen of 4x4"}, "", "(9, 9) is outside the screen of 4x4"),
+            ({"skipped": "after an invalid action"}, "", ""),
+        ],
+    )
+    def test_of_a_step(self, result: dict[str, Any], failure: str, refused: str) -> None:
+        assert (code_failure([{}, result]), refusal([{}, result])) == (failure, refused)

@@ -3,7 +3,7 @@
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.model.label_filter import MOST_VALUES, cut_labels, label_filter, matches, ordered
+from backend.domain.model.label_filter import MOST_VALUES, cut_labels, label_filter, matches, order_values
 
 
 class TestLabelFilter:
@@ -44,10 +44,10 @@ class TestMatches:
 
 class TestOrder:
     def test_is_that_of_tables(self) -> None:
-        assert ordered({"hard", "unlabelled", "easy", "medium"}) == ["easy", "medium", "hard", "unlabelled"]
-        assert ordered({"10", "9", "2.5"}) == ["2.5", "9", "10"]
-        assert ordered({"SDK", "PP", "LIF"}) == ["PP", "LIF", "SDK"]
-        assert ordered({"L2", "L1"}) == ["L1", "L2"]
+        assert order_values({"hard", "unlabelled", "easy", "medium"}) == ["easy", "medium", "hard", "unlabelled"]
+        assert order_values({"10", "9", "2.5"}) == ["2.5", "9", "10"]
+        assert order_values({"SDK", "PP", "LIF"}) == ["PP", "LIF", "SDK"]
+        assert order_values({"L2", "L1"}) == ["L1", "L2"]
 
 
 def test_a_label_with_too_many_values_is_no_cut() -> None:

@@ -4,11 +4,11 @@ from backend.domain.omnibench import complexity
 
 class TestTested:
     def test_the_set_of_a_composed_task_is_that_of_its_capability(self) -> None:
-        assert omnibench_labels.tested({"capability": "LRP", "capabilities": ["LRP", "LSR"]}) == ("LRP",)
+        assert omnibench_labels.tested_capabilities({"capability": "LRP", "capabilities": ["LRP", "LSR"]}) == ("LRP",)
 
     def test_a_task_of_which_it_is_not_known_is_in_all_that_it_qualifies_for(self) -> None:
-        assert omnibench_labels.tested({"capabilities": ["LSR", "LRP"]}) == ("LRP", "LSR")
-        assert omnibench_labels.tested({"capability": "made up", "capabilities": ["PP"]}) == ("PP",)
+        assert omnibench_labels.tested_capabilities({"capabilities": ["LSR", "LRP"]}) == ("LRP", "LSR")
+        assert omnibench_labels.tested_capabilities({"capability": "made up", "capabilities": ["PP"]}) == ("PP",)
 
 
 class TestNames:

@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import Invalid
-from backend.domain.model.presets import PRESETS, filled
+from backend.domain.model.presets import PRESETS, with_preset
 from backend.domain.model.run import RunConfig
 from backend.domain.registry import PluginKind
 
@@ -15,7 +15,7 @@ registry.load()
 
 def resolved(agent: str = "prompt", **asked: Any) -> RunConfig:
     known = frozenset(registry.lookup(PluginKind.AGENT, agent).Params.model_fields)
-    return RunConfig.model_validate(filled({"agent": agent, **asked}, known))
+    return RunConfig.model_validate(with_preset({"agent": agent, **asked}, known))
 
 
 class TestFilled:

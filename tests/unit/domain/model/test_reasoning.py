@@ -23,6 +23,10 @@ FAMILIES = {
     "Granite-3.3": f"<think>{FENCED}</think><response>{CODE}</response>",
     "EXAONE-Deep": f"<thought>\n{FENCED}\n</thought>\n\n{CODE}",
     "Seed-OSS": f"<seed:think>{FENCED}</seed:think>{CODE}",
+    "Seed-1.8": f"<think_never_used_51bce0c7>{FENCED}</think_never_used_51bce0c7>{CODE}",
+    "a prompt that asks for an analysis": f"<analysis>\n{FENCED}\n</analysis>\n{CODE}",
+    "a prompt that asks for a scratchpad": f"<scratchpad>{FENCED}</scratchpad>\n{CODE}",
+    "ChatML, with its beginning": f"<|im_start|>assistant\n<think>{FENCED}</think>\n{CODE}<|im_end|>",
     "Magistral": f"[THINK]{FENCED}[/THINK]{CODE}</s>",
     "Kimi-VL-Thinking": f"\u25c1think\u25b7{FENCED}\u25c1/think\u25b7{CODE}<|im_end|>",
     "Command A Reasoning": f"<|START_THINKING|>{FENCED}<|END_THINKING|><|START_RESPONSE|>{CODE}<|END_RESPONSE|>",
@@ -49,6 +53,10 @@ FAMILIES = {
     "DeepSeek-V3.2, begun by its template": f"{FENCED}</think>{CODE}<\uff5cend\u2581of\u2581sentence\uff5c>",
     "MiniMax-M2, with its end": f"<think>\n{FENCED}\n</think>\n\n{CODE}[e~[",
     "Nemotron-Nano-2": f"<think>\n{FENCED}\n</think>\n\n{CODE}<SPECIAL_12>",
+    "Apriel": f"Here are my reasoning steps:\n{FENCED}\n[BEGIN FINAL RESPONSE]\n{CODE}\n[END FINAL RESPONSE]\n<|end|>",
+    "Apriel without its first sentence": f"{FENCED}\n[BEGIN FINAL RESPONSE]\n{CODE}",
+    "a prompt that asks for a plan": f"<plan>\n{FENCED}\n</plan>\n{CODE}",
+    "a prompt that asks for inner thoughts": f"<inner_thoughts>{FENCED}</inner_thoughts>{CODE}",
     "Granite-3.2": f"Here is my thought process:\n\n{FENCED}\n\nHere is my response:\n\n{CODE}<|end_of_text|>",
     "ERNIE-4.5-Thinking": f"<think>\n{FENCED}\n</think>\n\n<response>\n{CODE}\n</response>\n</s>",
     "Reka-Flash-3": f"<reasoning>{FENCED}</reasoning>{CODE} <sep>",
@@ -56,6 +64,19 @@ FAMILIES = {
     "Solar-Open": f"<|think|>{FENCED}<|end|><|begin|>assistant<|content|>{CODE}<|end|>",
     "Ministral-3-Reasoning": f"[THINK]{FENCED}[/THINK]{CODE}</s>",
     "a prompt that asks for <thinking>": f"<thinking>\n{FENCED}\n</thinking>\n{CODE}",
+    "a prompt that asks for a rationale": f"<rationale>{FENCED}</rationale>\n{CODE}",
+    "Claude's older prompts": f"<antThinking>{FENCED}</antThinking>{CODE}",
+    "a thinking process": f"<thinking_process>\n{FENCED}\n</thinking_process>\n{CODE}",
+    "a monologue": f"<inner_monologue>{FENCED}</inner_monologue>{CODE}",
+    "marks of thoughts' ends": f"<|thought_start|>{FENCED}<|thought_end|>{CODE}",
+    "marks with a bar": f"<|think|>{FENCED}<|/think|>{CODE}",
+    "marks with wide bars": (
+        f"<\uff5cbegin\u2581of\u2581thinking\uff5c>{FENCED}<\uff5cend\u2581of\u2581thinking\uff5c>{CODE}"
+    ),
+    "square brackets": f"[THOUGHT]{FENCED}[/THOUGHT]{CODE}",
+    "spaces in the marks": f"< think >{FENCED}</ think >{CODE}",
+    "an escaped end": f"<think>{FENCED}<\\/think>{CODE}",
+    "escaped for a web page": f"&lt;think&gt;{FENCED}&lt;/think&gt;{CODE}",
 }
 
 
@@ -89,6 +110,7 @@ class TestMarks:
             ("[THINK]cut off in the mid", ""),
             ("Well[/THINK]DONE", "DONE"),
             ("Here's my thought process: cut off. DONE", ""),
+            ("Here are my reasoning steps:\ncut off. DONE", ""),
             ("\u25c1think\u25b7cut off. DONE", ""),
             ("Done?\u25c1/think\u25b7DONE", "DONE"),
             ("", ""),
@@ -106,11 +128,16 @@ class TestMarks:
             "I type `<think>` now.",
             "The page says <think> in its title.",
             "```html\n<think>\n```",
+            "```python\npyautogui.write('''<plan>\nx\n</plan>''')\n```",
             "no mark at all ",
         ],
     )
     def test_what_the_model_types_or_quotes_is_its_answer(self, text: str) -> None:
         assert split_reasoning(text).answer == text
+
+    def test_an_end_within_a_long_line_of_quotes_is_an_end(self) -> None:
+        step = '{"Status": "FINISH", "Args": {"keys": "x"}}'
+        assert split_reasoning(f"<think>{step * 9}</think>{step}").answer == step
 
     def test_a_text_of_marks_alone_is_no_answer(self) -> None:
         assert split_reasoning("</think>DONE\n" * 10_000).answer == ""

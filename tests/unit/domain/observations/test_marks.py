@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.observations._marks import Element, merged, numbered, on_screen
+from backend.domain.observations._marks import Element, merge_elements, number_marks, on_screen
 
 
 def element(text: str, x: int, y: int, width: int = 100, height: int = 20, **more: Any) -> Element:
@@ -34,42 +34,42 @@ class TestOnScreen:
 
 class TestMerged:
     def test_the_trees_element_counts_whatever_order_was_asked_for(self) -> None:
-        assert texts(merged([[READ, FAR], [SAVE]], "inside", 0.7)) == ["Save", "Elsewhere"]
+        assert texts(merge_elements([[READ, FAR], [SAVE]], "inside", 0.7)) == ["Save", "Elsewhere"]
 
     def test_of_two_others_the_first(self) -> None:
         seen = element("icon", 12, 11, 90, 18, origin="detector")
-        assert texts(merged([[READ], [seen]], "inside", 0.7)) == ["Save it"]
-        assert texts(merged([[seen], [READ]], "inside", 0.7)) == ["icon"]
+        assert texts(merge_elements([[READ], [seen]], "inside", 0.7)) == ["Save it"]
+        assert texts(merge_elements([[seen], [READ]], "inside", 0.7)) == ["icon"]
 
     def test_the_same_box_twice_in_one_source_is_one(self) -> None:
-        assert texts(merged([[SAVE, element("label", 10, 10)]], "inside", 0.7)) == ["Save"]
+        assert texts(merge_elements([[SAVE, element("label", 10, 10)]], "inside", 0.7)) == ["Save"]
 
     def test_a_part_of_another_in_one_source_stays(self) -> None:
         cell = element("cell", 20, 12, 10, 10)
-        assert texts(merged([[SAVE, cell]], "inside", 0.7)) == ["Save", "cell"]
+        assert texts(merge_elements([[SAVE, cell]], "inside", 0.7)) == ["Save", "cell"]
 
     def test_a_word_inside_a_button_is_the_button(self) -> None:
         word = element("Sa", 12, 12, 20, 10, origin="ocr")
-        assert texts(merged([[SAVE], [word]], "inside", 0.7)) == ["Save"]
-        assert texts(merged([[SAVE], [word]], "iou", 0.7)) == ["Save", "Sa"]
+        assert texts(merge_elements([[SAVE], [word]], "inside", 0.7)) == ["Save"]
+        assert texts(merge_elements([[SAVE], [word]], "iou", 0.7)) == ["Save", "Sa"]
 
     def test_a_container_displaces_nothing_within_it(self) -> None:
         panel = element("panel", 0, 0, 600, 400, tag="table-cell")
-        assert texts(merged([[panel, SAVE], [READ, FAR]], "inside", 0.7)) == ["panel", "Save", "Elsewhere"]
+        assert texts(merge_elements([[panel, SAVE], [READ, FAR]], "inside", 0.7)) == ["panel", "Save", "Elsewhere"]
 
     def test_nor_does_a_document_that_tells_nothing_of_what_is_in_it(self) -> None:
         page = element("page", 0, 0, 600, 400, tag="document-web")
-        assert texts(merged([[page], [READ]], "inside", 0.7)) == ["page", "Save it"]
+        assert texts(merge_elements([[page], [READ]], "inside", 0.7)) == ["page", "Save it"]
 
     def test_what_only_touches_stays(self) -> None:
         beside = element("beside", 100, 10, 100, 20, origin="ocr")
-        assert texts(merged([[SAVE], [beside]], "inside", 0.7)) == ["Save", "beside"]
+        assert texts(merge_elements([[SAVE], [beside]], "inside", 0.7)) == ["Save", "beside"]
 
     def test_all_of_it_without_a_rule(self) -> None:
-        assert texts(merged([[READ], [SAVE, SAVE]], "none", 0.7)) == ["Save", "Save", "Save it"]
+        assert texts(merge_elements([[READ], [SAVE, SAVE]], "none", 0.7)) == ["Save", "Save", "Save it"]
 
     def test_nothing(self) -> None:
-        assert merged([[], []], "inside", 0.7) == []
+        assert merge_elements([[], []], "inside", 0.7) == []
 
     @pytest.mark.parametrize("rule", ["inside", "iou"])
     def test_what_stays_does_not_overlap(self, rule: Any) -> None:
@@ -78,7 +78,7 @@ class TestMerged:
         read = [
             element(f"r{x},{y}", x * 31 + 3, y * 13 + 2, 38, 15, origin="ocr") for x in range(12) for y in range(12)
         ]
-        result = merged([grid, read], rule, 0.5)
+        result = merge_elements([grid, read], rule, 0.5)
         kept = [each for each in result if each.origin == "ocr"]
         assert 0 < len(kept) < len(read)
         for one in kept:
@@ -91,7 +91,7 @@ class TestMerged:
 
 class TestNumbered:
     def test_counts_from_one_and_cuts(self) -> None:
-        first, second = numbered([SAVE, element("w" * 300, 1, 2), FAR], 2, 200)
+        first, second = number_marks([SAVE, element("w" * 300, 1, 2), FAR], 2, 200)
         assert (first.id, first.text, first.tag, first.name, first.centre) == (
             1,
             "Save",

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from backend.domain.errors import ClusterLost, GuestLost, ModelApiFailed
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Frame, Mark, Observation, Window
-from backend.domain.observations._dom import placed, window_of
+from backend.domain.observations._dom import page_origin, window_of
 from backend.domain.observations._som import MarkOptions
 from backend.domain.observations.set_of_marks import SetOfMarks
 from backend.domain.observations.waa import Waa
@@ -189,10 +189,10 @@ class TestPlaced:
 
     def test_what_a_browser_adds_lies_above(self) -> None:
         """Figures of Debian's Chromium on the local desktop: its page began at (14, 97)."""
-        assert placed(self.WINDOW, 937, 969, 1) == (14, 97)
+        assert page_origin(self.WINDOW, 937, 969, 1) == (14, 97)
 
     def test_a_page_larger_than_its_window_begins_with_it(self) -> None:
-        assert placed(self.WINDOW, 2000, 2000, 1) == (10, 10)
+        assert page_origin(self.WINDOW, 2000, 2000, 1) == (10, 10)
 
     def test_the_window_with_the_pages_title(self) -> None:
         other = self.WINDOW.model_copy(update={"title": "News - Chromium"})

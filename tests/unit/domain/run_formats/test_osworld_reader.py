@@ -59,6 +59,14 @@ class TestResults:
         assert (results.episodes[0].ended_by, results.max_steps) == (ended_by, 2)
         assert "client_password" not in results.arguments
 
+    @pytest.mark.parametrize(
+        ("info", "ended_by"),
+        [({"ended_by": "time"}, EndedBy.TIME), ({"ended_by": "?"}, EndedBy.DONE), (["time"], EndedBy.DONE)],
+    )
+    def test_our_exports_say_what_ended_it(self, tmp_path: Path, info: Any, ended_by: EndedBy) -> None:
+        example(tmp_path, "os/a", "1", step(1), {**step(2, "DONE"), "info": info})
+        assert read_results(tmp_path).episodes[0].ended_by == ended_by
+
     def test_none_is_no_zero(self, tmp_path: Path) -> None:
         example(tmp_path, "os/a")
         example(tmp_path, "os/b", None, step(1), {"Error": "Time limit exceeded in os/b"})

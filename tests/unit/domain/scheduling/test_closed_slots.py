@@ -1,7 +1,7 @@
 import pytest
 
 from backend.domain.model.reason import Reason, ReasonCode
-from backend.domain.scheduling.closed_slots import MOST_WORDS, ClosedSlots, closed
+from backend.domain.scheduling.closed_slots import MOST_WORDS, ClosedSlots, closed_reason
 
 CORDONED = "cordoned: no new pods are scheduled on it"
 
@@ -22,20 +22,20 @@ class TestClosed:
     )  # fmt: skip
     def test_says_the_commonest_reason(self, slots: list[ClosedSlots], expected: str) -> None:
         text = f"no k8s slot is usable: {expected}; see the workers page"
-        assert closed("k8s", slots, []) == Reason(ReasonCode.SLOTS_UNUSABLE, text)
+        assert closed_reason("k8s", slots, []) == Reason(ReasonCode.SLOTS_UNUSABLE, text)
 
     def test_without_a_slot_none_is_closed(self) -> None:
-        assert closed("k8s", [], []).code is ReasonCode.SLOTS_NOT_OFFERED
+        assert closed_reason("k8s", [], []).code is ReasonCode.SLOTS_NOT_OFFERED
         text = "no node offers k8s slots (no room for a desktop: memory); see the workers page"
-        reason = closed("k8s", [], ["", "no room for a desktop: memory"])
+        reason = closed_reason("k8s", [], ["", "no room for a desktop: memory"])
         assert reason == Reason(ReasonCode.SLOTS_NOT_OFFERED, text)
 
     def test_a_reason_of_a_cluster_is_one_short_line(self) -> None:
-        words = closed("k8s", [ClosedSlots(1, "broken", "no\n\tpod " + "x" * 5000)], []).text
+        words = closed_reason("k8s", [ClosedSlots(1, "broken", "no\n\tpod " + "x" * 5000)], []).text
         assert "(no pod xxx" in words
         assert "x…); see the workers page" in words
         assert len(words) < MOST_WORDS + 100
 
     @pytest.mark.parametrize(("length", "shown"), [(200, "x" * 200), (201, "x" * 199 + "…")])
     def test_a_reason_is_cut_when_it_is_longer_than_the_limit(self, length: int, shown: str) -> None:
-        assert f"1 broken ({shown}); " in closed("k8s", [ClosedSlots(1, "broken", "x" * length)], []).text
+        assert f"1 broken ({shown}); " in closed_reason("k8s", [ClosedSlots(1, "broken", "x" * length)], []).text

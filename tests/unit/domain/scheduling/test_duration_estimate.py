@@ -2,7 +2,13 @@ from uuid import uuid4
 
 import pytest
 
-from backend.domain.scheduling.duration_estimate import OVERHEAD, STEP_SECONDS, DurationHistory, TaskFacts, expected
+from backend.domain.scheduling.duration_estimate import (
+    OVERHEAD,
+    STEP_SECONDS,
+    DurationHistory,
+    TaskFacts,
+    expected_seconds,
+)
 
 TASK = TaskFacts(uuid4(), "files", "hard", 20)
 KEY = ("files", "hard")
@@ -21,18 +27,18 @@ class TestExpected:
         ],
     )
     def test_takes_the_nearest_that_was_measured(self, history: DurationHistory, seconds: float) -> None:
-        assert expected(TASK, history) == seconds
+        assert expected_seconds(TASK, history) == seconds
 
     @pytest.mark.parametrize(
         ("difficulty", "seconds"),
         [("easy", 30 + 100), ("medium", 30 + 150), ("hard", 30 + 200), (None, 30 + 150), ("unknown", 30 + 150)],
     )
     def test_the_easier_the_fewer_of_its_steps_are_used(self, difficulty: str | None, seconds: float) -> None:
-        assert expected(TaskFacts(TASK.id, "files", difficulty, 20), DurationHistory()) == seconds
+        assert expected_seconds(TaskFacts(TASK.id, "files", difficulty, 20), DurationHistory()) == seconds
 
     def test_a_step_takes_some_time(self) -> None:
-        assert expected(TASK, DurationHistory(step=0.0)) == pytest.approx(30 + 2)
+        assert expected_seconds(TASK, DurationHistory(step=0.0)) == pytest.approx(30 + 2)
 
     def test_an_easy_task_is_expected_to_end_before_its_budget(self) -> None:
         easy = TaskFacts(TASK.id, "files", "easy", 20)
-        assert expected(easy, DurationHistory()) < expected(TASK, DurationHistory())
+        assert expected_seconds(easy, DurationHistory()) < expected_seconds(TASK, DurationHistory())

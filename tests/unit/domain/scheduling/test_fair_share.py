@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.scheduling.fair_share import ShareHolder, deficits
-from backend.domain.scheduling.usage import decayed
+from backend.domain.scheduling.usage import decay_usage
 
 
 def shares(weights: Mapping[str, float], lengths: Mapping[str, float], slots: int, seconds: float) -> dict[str, float]:
@@ -26,7 +26,7 @@ def shares(weights: Mapping[str, float], lengths: Mapping[str, float], slots: in
         then, loser = heapq.heappop(ends)
         for key in weights:
             served[key] += in_use[key] * (then - now)
-            used[key] = decayed(used[key], in_use[key], then - now)
+            used[key] = decay_usage(used[key], in_use[key], then - now)
         in_use[loser] -= 1
         now = then
     return {key: value / sum(served.values()) for key, value in served.items()}

@@ -14,7 +14,7 @@ from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.observations.waa import Waa
 from backend.domain.screen.image import PictureSpace, changes, clicked_box, in_view, view_of
-from backend.domain.screen.pictures import decoded, encoded, perceptual_hash
+from backend.domain.screen.pictures import decode, encode, perceptual_hash
 from backend.domain.statistics.alignment import OTHER_SCREEN
 from tests.factories.pictures import desktop
 from tests.factories.trees import node, tree
@@ -46,13 +46,13 @@ class TestPerceptualHash:
 
         screen, moved = (hashed(desktop("a", 3, pointer)) for pointer in ((640, 360), (300, 200)))
         noise = np.random.default_rng(1).integers(0, 256, (2, 90, 160, 3), dtype=np.uint8)
-        one, other = (hashed(encoded(Image.fromarray(each)).data) for each in noise)
+        one, other = (hashed(encode(Image.fromarray(each)).data) for each in noise)
         assert (screen ^ moved).bit_count() <= 2
         assert (one ^ other).bit_count() >= OTHER_SCREEN
         assert all(0 <= value < 2**64 for value in (screen, one, other))
 
     def test_is_the_difference_hash_of_the_whole_picture(self) -> None:
-        frame = encoded(Image.open(io.BytesIO(desktop("a", 3))))
+        frame = encode(Image.open(io.BytesIO(desktop("a", 3))))
         exact = int(str(imagehash.dhash(Image.open(io.BytesIO(frame.data)))), 16)
         assert (exact ^ (perceptual_hash(frame) or 0)).bit_count() <= 2
 
@@ -149,7 +149,7 @@ class TestMappingBack:
         screen = Image.new("RGB", (1000, 600))
         ImageDraw.Draw(screen).rectangle((700, 400, 740, 440), fill=(255, 255, 255))
         view = view_of(ImageView(scale=scale), 1000, 600)
-        seen = np.argwhere(pixels(in_view(encoded(screen), view))[:, :, 0] > 200)
+        seen = np.argwhere(pixels(in_view(encode(screen), view))[:, :, 0] > 200)
         middle = seen.mean(axis=0)
         x, y = view.to_screen(middle[1] + 0.5, middle[0] + 0.5)
         assert abs(x - 720) <= 2
@@ -268,4 +268,4 @@ class TestBesidePrevious:
 
 class TestDecoded:
     def test_comes_back(self) -> None:
-        assert decoded(FakeDesktop(SCREEN).frame()).size == (640, 480)
+        assert decode(FakeDesktop(SCREEN).frame()).size == (640, 480)

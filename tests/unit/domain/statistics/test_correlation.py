@@ -17,6 +17,11 @@ class TestRanked:
     def test_of_nothing(self) -> None:
         assert ranked([]) == []
 
+    def test_values_that_were_rounded_apart_are_equal(self) -> None:
+        assert ranked([0.1 + 0.2, 0.3, 0.5]) == [1.5, 1.5, 3.0]
+        assert spearman([0.1 + 0.2, 0.3, 0.3], [1, 2, 3]) is None
+        assert pearson([0.1 + 0.2, 0.3, 0.3], [1, 2, 3]) is None
+
 
 class TestSpearman:
     @pytest.mark.parametrize(

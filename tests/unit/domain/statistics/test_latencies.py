@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from backend.domain.statistics.latencies import CLASSES, added, class_of, quantile
+from backend.domain.statistics.latencies import CLASSES, add_histograms, class_of, quantile
 
 
 class TestQuantile:
@@ -23,5 +23,5 @@ class TestQuantile:
         assert (class_of(0.0), class_of(1e9)) == (0, CLASSES - 1)
 
     def test_the_sum_of_two(self) -> None:
-        assert added([1, 2], [3]) == [4, 2]
-        assert added([], [3]) == [3]
+        assert add_histograms([1, 2], [3]) == [4, 2]
+        assert add_histograms([], [3]) == [3]

@@ -39,6 +39,14 @@ class TestWorkedExamples:
         assert result.interval.high - result.points == pytest.approx(width)
         assert result.points - result.interval.low == pytest.approx(width)
 
+    @pytest.mark.parametrize("wins", [10.0, 1e3, 1e6, 1e9])
+    def test_lopsided(self, wins: float) -> None:
+        """Var(ln odds) = 1 / wins + 1 / losses, however far apart."""
+        result = by_name(rate([Score("a", "b", wins, 1)], prior=0.0))["a"]
+        assert result.points == pytest.approx(200.0 * math.log10(wins), rel=1e-7)
+        width = POINTS * 1.959963984540054 * math.sqrt(1.0 / wins + 1.0) / 2.0
+        assert result.interval.high - result.points == pytest.approx(width, rel=1e-6)
+
     def test_ties_after_davidson(self) -> None:
         """Two contestants, 4 wins, 1 loss, 2 ties: odds of 4 among the decided, and nu = 2 / sqrt(4 * 1) = 1."""
         result = by_name(rate([Score("a", "b", 4, 1, 2)], prior=0.0))
@@ -72,9 +80,22 @@ class TestPrior:
         few, many = (by_name(rate([Score("a", "b", wins, 0)]))["a"].points for wins in (1, 20))
         assert few < many
 
-    def test_without_one_there_is_no_maximum(self) -> None:
+    @pytest.mark.parametrize(
+        "scores",
+        [
+            [Score("a", "b", 5, 0)],
+            [Score("a", "b", 5, 0, 2)],
+            [Score("a", "b", 0, 0, 5)],
+            [Score("a", "b", 2, 1, 1), Score("b", "c", 3, 0)],
+        ],
+    )
+    def test_without_one_there_is_no_maximum(self, scores: list[Score]) -> None:
         with pytest.raises(ValueError, match="no most likely strengths"):
-            rate([Score("a", "b", 5, 0)], prior=0.0)
+            rate(scores, prior=0.0)
+
+    def test_a_circle_of_wins_and_ties_has_one(self) -> None:
+        scores = [Score("a", "b", 2, 0, 1), Score("b", "c", 2, 0), Score("c", "a", 1, 0)]
+        assert [row.name for row in rate(scores, prior=0.0)] == ["a", "b", "c"]
 
     def test_it_vanishes_among_many_choices(self) -> None:
         result = by_name(rate([Score("a", "b", 30_000, 10_000)]))

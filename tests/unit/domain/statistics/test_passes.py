@@ -4,7 +4,7 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 from backend.domain.statistics.intervals import TaskCluster, cluster_mean
-from backend.domain.statistics.passes import over_passes, pass_at_k, pass_hat_k, pooled
+from backend.domain.statistics.passes import over_passes, pass_at_k, pass_hat_k, pool
 
 Rule = Callable[[int, int, int], float]
 COUNTS = [(n, solved, k) for n in range(1, 7) for solved in range(n + 1) for k in range(1, n + 1)]
@@ -39,15 +39,15 @@ class TestPassHatK:
 
 class TestPooled:
     def test_each_task_counts_once(self) -> None:
-        estimate = pooled([[1.0, 1.0, 0.5], [0.0], []])
+        estimate = pool([[1.0, 1.0, 0.5], [0.0], []])
         assert estimate is not None
         assert estimate.value == pytest.approx(2.5 / 6)
         assert estimate.tasks == 2
         assert estimate.interval == cluster_mean([TaskCluster(1, 2.5 / 3), TaskCluster(1, 0.0)])
 
     def test_nothing_says_nothing(self) -> None:
-        assert pooled([]) is None
-        assert pooled([[]]) is None
+        assert pool([]) is None
+        assert pool([[]]) is None
 
 
 class TestOverPasses:

@@ -38,6 +38,13 @@ class TestSignFlip:
     def test_draws_what_scipy_draws(self) -> None:
         assert sign_flip(SAMPLE) == (*(pytest.approx(value, abs=0.012) for value in theirs(SAMPLE)), False)
 
+    def test_draws_every_pattern_of_signs(self) -> None:
+        """Only eight of these differences count: all of them are negative in one of 256 patterns."""
+        result = sign_flip([-1.0] * 8 + [1e-12] * 24)
+        assert not result.exact
+        assert result.less == pytest.approx(1 / 256, rel=0.5)
+        assert sign_flip([1.0] * 8 + [1e-12] * 24).greater == pytest.approx(1 / 256, rel=0.5)
+
     def test_is_exact_up_to_a_million_patterns(self) -> None:
         values = SAMPLE[:MOST_EXACT]
         assert sign_flip(values) == (*(pytest.approx(value, abs=0.012) for value in theirs(values)), True)

@@ -32,6 +32,10 @@ class TestStandings:
         result = standings([(0.5, Interval(0.5, 0.5))] * 2 + [(0.1, Interval(0.1, 0.1))])
         assert [s.rank for s in result] == [1, 1, 3]
 
+    def test_equal_means_that_were_rounded_apart_share_a_rank_and_a_group(self) -> None:
+        result = standings([(0.1 + 0.2, Interval(0.3, 0.6)), (0.3, Interval(0.2, 0.1 + 0.2))])
+        assert [(s.rank, s.group, s.best, s.worst) for s in result] == [(1, 1, 1, 2)] * 2
+
     def test_an_empty_board(self) -> None:
         assert standings([]) == []
 

@@ -5,7 +5,16 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.model.run import ImageView, RunConfig, ScreenSize
-from backend.domain.studies.study import Design, Factor, StudyConfig, cell_label, cells, level_label, matched, sampled
+from backend.domain.studies.study import (
+    Design,
+    Factor,
+    StudyConfig,
+    cell_label,
+    cells,
+    level_label,
+    matched_cells,
+    sample_tasks,
+)
 from tests.error_codes import raises_code
 
 
@@ -52,9 +61,9 @@ class TestCells:
     def test_every_cell_is_measured_on_each_task_set(self) -> None:
         sets = ("tasks", ("a/* b/c", ["d/e f"], None))
         result = cells(study(SCALE, sets, WINDOWS, base=RunConfig(agent="random", tasks=("x/*",))))
-        assert len(result) == study(SCALE, sets, WINDOWS).cells_wanted == 4 * 3
+        assert len(result) == study(SCALE, sets, WINDOWS).cell_count == 4 * 3
         assert [cell.config.tasks for cell in result[:3]] == [("a/*", "b/c"), ("d/e f",), ()]
-        assert len(matched([cell.levels for cell in result], "image.scale", 0.5, 1.0)) == 3
+        assert len(matched_cells([cell.levels for cell in result], "image.scale", 0.5, 1.0)) == 3
 
     def test_no_sample_of_several_task_sets(self) -> None:
         with raises_code(Invalid, "invalid_study", path="sample"):
@@ -90,12 +99,12 @@ class TestCells:
     @pytest.mark.parametrize(
         ("factors", "path", "words"),
         [
-            ([("image.scale", (1.0, 7))], "factors.image.scale.1", "less than or equal"),
-            ([("image.scale", (1.0, "big"))], "factors.image.scale.1", "valid number"),
-            ([("image.size", (1, 2))], "factors.image.size.0", "Extra inputs"),
-            ([("perturbation", (None, "spun"))], "factors.perturbation.1", "match pattern"),
+            ([("image.scale", (1.0, 7))], "factors.image.scale.1", "must be at most"),
+            ([("image.scale", (1.0, "big"))], "factors.image.scale.1", "must be a number"),
+            ([("image.size", (1, 2))], "factors.image.size.0", "is not a known field"),
+            ([("perturbation", (None, "spun"))], "factors.perturbation.1", "must match the pattern"),
             ([("screen", ("1920x1080", "wide"))], "factors.screen.1", "not a size like"),
-            ([("screen", ("1920x1080", "10x10"))], "factors.screen.1", "greater than or equal"),
+            ([("screen", ("1920x1080", "10x10"))], "factors.screen.1", "must be at least"),
             ([("agent.name", ("a", "b"))], "factors.agent.name", "has no fields"),
             ([("colour", (1, 2))], "factors.colour", "no field 'colour'"),
             ([("seed", (1, 2))], "factors.seed", "share seed"),
@@ -148,25 +157,25 @@ class TestSampled:
     KEYS = tuple(f"d/{number}" for number in range(40))
 
     def test_a_share_in_the_tasks_own_order(self) -> None:
-        result = sampled(self.KEYS, 0.1, 7)
+        result = sample_tasks(self.KEYS, 0.1, 7)
         assert len(result) == 4
         assert result == [key for key in self.KEYS if key in result]
 
     def test_the_seed_decides(self) -> None:
-        assert sampled(self.KEYS, 0.1, 7) == sampled(self.KEYS, 0.1, 7) != sampled(self.KEYS, 0.1, 8)
+        assert sample_tasks(self.KEYS, 0.1, 7) == sample_tasks(self.KEYS, 0.1, 7) != sample_tasks(self.KEYS, 0.1, 8)
 
     def test_one_at_least_and_all_at_most(self) -> None:
-        assert len(sampled(self.KEYS, 0.001, 1)) == 1
-        assert sampled(self.KEYS, 1.0, 1) == list(self.KEYS)
+        assert len(sample_tasks(self.KEYS, 0.001, 1)) == 1
+        assert sample_tasks(self.KEYS, 1.0, 1) == list(self.KEYS)
 
 
 class TestMatched:
     def test_one_at_a_time_pairs_with_the_base_cell(self) -> None:
         result = [dict(cell.levels) for cell in cells(study(SCALE, WINDOWS))]
-        assert matched(result, "image.scale", 0.2, 1.0) == [(0, 2)]
-        assert matched(result, "perturbation", "moved", None) == [(0, 3)]
+        assert matched_cells(result, "image.scale", 0.2, 1.0) == [(0, 2)]
+        assert matched_cells(result, "perturbation", "moved", None) == [(0, 3)]
 
     def test_a_full_design_pairs_under_each_combination(self) -> None:
         result = [dict(cell.levels) for cell in cells(study(SCALE, WINDOWS, design=Design.FULL))]
-        assert matched(result, "perturbation", "moved", None) == [(0, 1), (2, 3), (4, 5)]
-        assert matched(result, "image.scale", 0.2, 1.0) == [(0, 4), (1, 5)]
+        assert matched_cells(result, "perturbation", "moved", None) == [(0, 1), (2, 3), (4, 5)]
+        assert matched_cells(result, "image.scale", 0.2, 1.0) == [(0, 4), (1, 5)]

@@ -1,10 +1,11 @@
+import locale
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from guest_server.environment import LIBRARY, PACKAGE
-from guest_server.linux.environment import children_environment, own_environment, read_config
+from guest_server.linux.environment import children_environment, language, own_environment, read_config
 
 
 @pytest.fixture
@@ -55,3 +56,14 @@ class TestChildrenEnvironment:
     def test_without_a_site_folder_there_is_only_the_library_for_agents_code(self, given: dict[str, str]) -> None:
         config = read_config({**given, "PYTHONPATH": str(PACKAGE.parent)})
         assert children_environment(config, ":0")["PYTHONPATH"] == str(LIBRARY)
+
+    def test_a_locale_that_this_system_lacks_is_not_passed_on(self, given: dict[str, str]) -> None:
+        config = read_config({**given, "LANG": "xx_XX.UTF-8"})
+        assert children_environment(config, ":0")["LANG"] == "C.UTF-8"
+
+
+class TestLanguage:
+    def test_one_that_is_there_and_the_process_keeps_its_own(self) -> None:
+        before = locale.setlocale(locale.LC_ALL)
+        assert (language("C.UTF-8"), language("POSIX"), language("xx_XX.UTF-8")) == ("C.UTF-8", "POSIX", "C.UTF-8")
+        assert locale.setlocale(locale.LC_ALL) == before

@@ -16,7 +16,7 @@ from guest_server.linux.key_symbols import (
     Symbols,
     TypedKey,
     character,
-    remapped,
+    parse_keymap_change,
 )
 
 GROUP_2 = 1 << 13
@@ -86,4 +86,4 @@ class TestCharacter:
 
 def test_a_change_of_the_keyboard_mapping_is_read() -> None:
     data = struct.pack("=BBHBBH4I", 100, 2, 6, 200, 2, 0, 0x41, 0x42, 0x43, 0x44)
-    assert remapped(data) == KeymapChange(200, ((0x41, 0x42), (0x43, 0x44)))
+    assert parse_keymap_change(data) == KeymapChange(200, ((0x41, 0x42), (0x43, 0x44)))

@@ -45,7 +45,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
     client = RootHelper(str(path))
     yield Running(client, path, places, clock, thread)
     client.close()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 

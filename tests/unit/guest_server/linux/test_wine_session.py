@@ -43,6 +43,7 @@ class TestEnvironments:
             "HOME": "/home/user",
             "USER": "Docker",
             "WINEPREFIX": "/home/user/.wine",
+            "LANG": "C.UTF-8",
             "PATH": "/usr/bin:/bin",
             "DISPLAY": ":0",
             "XAUTHORITY": str(tmp_path / "xauthority"),

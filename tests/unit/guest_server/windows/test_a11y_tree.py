@@ -10,7 +10,7 @@ from backend.domain.formats.accessibility import searchable
 from guest_server.protocol.machine import Tree, TreeRequest
 from guest_server.windows.a11y_tree import ControlInfo, ControlWalk, GoneError, tag_of
 from guest_server.windows.text_cursor import around
-from guest_server.windows.uia_properties import Property, Value, described, kind_of
+from guest_server.windows.uia_properties import Property, Value, describe_control, kind_of
 
 WANTED = TreeRequest(nodes=100, depth=10, children=50, seconds=5.0)
 
@@ -112,7 +112,7 @@ BUTTON: dict[Property, Value] = {
 
 class TestDescribed:
     def test_a_button(self) -> None:
-        seen = described(BUTTON, (1, 2, 3, 4))
+        seen = describe_control(BUTTON, (1, 2, 3, 4))
         assert (seen.name, seen.tag, seen.kind, seen.box) == ("Save", "Button", "Button", (1, 2, 3, 4))
         assert seen.states["enabled"]
         assert seen.states["visible"]
@@ -120,13 +120,13 @@ class TestDescribed:
         assert "checked" not in seen.states
 
     def test_what_has_no_class_bears_its_kind(self) -> None:
-        assert described({**BUTTON, Property.CLASS: ""}, (0, 0, 0, 0)) == replace(
-            described(BUTTON, (0, 0, 0, 0)), tag="Button"
+        assert describe_control({**BUTTON, Property.CLASS: ""}, (0, 0, 0, 0)) == replace(
+            describe_control(BUTTON, (0, 0, 0, 0)), tag="Button"
         )
-        assert described({**BUTTON, Property.CLASS: "", Property.KIND: 50005}, (0, 0, 1, 1)).tag == "Hyperlink"
+        assert describe_control({**BUTTON, Property.CLASS: "", Property.KIND: 50005}, (0, 0, 1, 1)).tag == "Hyperlink"
 
     def test_patterns_add_states_and_values(self) -> None:
-        seen = described(
+        seen = describe_control(
             {
                 Property.HAS_TOGGLE: True,
                 Property.TOGGLED: 1,
@@ -148,7 +148,7 @@ class TestDescribed:
         assert seen.box is None
 
     def test_an_editor_gives_its_text(self) -> None:
-        seen = described(
+        seen = describe_control(
             {Property.HAS_VALUE: True, Property.VALUE: "abc", Property.VALUE_READ_ONLY: True}, (0, 0, 1, 1)
         )
         assert (seen.text, seen.values, seen.states["editable"]) == ("abc", {"value": "abc"}, False)

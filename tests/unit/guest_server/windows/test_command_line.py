@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.windows.command_line import join, split
-from guest_server.windows.commands import decoded
+from guest_server.windows.command_line import join, split_words
+from guest_server.windows.commands import decode_output
 from guest_server.windows.programs import Programs
 
 
@@ -22,15 +22,15 @@ class TestSplit:
         ],
     )
     def test_quotes_hold_words_together_and_backslashes_stay(self, line: str, words: list[str]) -> None:
-        assert split(line) == words
+        assert split_words(line) == words
 
     def test_an_open_quote_is_refused(self) -> None:
         with pytest.raises(ValueError, match="quotation"):
-            split('say "hello')
+            split_words('say "hello')
 
     @pytest.mark.parametrize("words", [["a b", r"C:\x y\z", 'say "hi"'], ["plain"]])
     def test_what_was_joined_is_split_into_the_same(self, words: list[str]) -> None:
-        assert split(join(words)) == words
+        assert split_words(join(words)) == words
 
 
 class TestPrograms:
@@ -56,6 +56,6 @@ class TestPrograms:
 
 class TestDecoded:
     def test_each_encoding_of_windows_programs(self) -> None:
-        assert decoded("ü\r\nx".encode()) == "ü\nx"
-        assert decoded("\ufeffü".encode("utf-16-le")) == "ü"
-        assert decoded(b"\x81") == "ü"
+        assert decode_output("ü\r\nx".encode()) == "ü\nx"
+        assert decode_output("\ufeffü".encode("utf-16-le")) == "ü"
+        assert decode_output(b"\x81") == "ü"

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -156,7 +157,7 @@ class TestAskLicence:
             asked.append(argv)
             return subprocess.CompletedProcess(argv, 0, b'{"Description":"x","GracePeriodRemaining":0}')
 
-        monkeypatch.setattr(subprocess, "run", run)
+        monkeypatch.setattr(windows_health, "subprocess", SimpleNamespace(**{**vars(subprocess), "run": run}))
         assert ask_licence() is None
         assert asked == [list(LICENCE_QUESTION)]
         assert windows_health.WINDOWS_APPLICATION in asked[0][-1]

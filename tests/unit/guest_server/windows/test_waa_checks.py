@@ -59,7 +59,7 @@ class TestExplorer:
             {"name": "b", "path": "b.tiff", "tags": [None]},
             {"name": "c", "path": "c.txt", "tags": None},
         ]
-        assert explorer.untagged(files, "2023Vacation", (".jpg", ".tiff")) == ["b"]
+        assert explorer.untagged_pictures(files, "2023Vacation", (".jpg", ".tiff")) == ["b"]
 
     def test_arguments_are_data_and_never_code(self) -> None:
         command = explorer.question("x", {"directory": "'; rm -r 'ü"})

@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain.drafts.content import DraftContent
 from backend.domain.model.task import MetricCall, SetupStep
-from backend.services.authoring.draft_forms import Plugin, check_rows, checks_typed, step_rows, steps_typed
+from backend.services.authoring.draft_forms import Plugin, check_rows, parse_checks, parse_steps, step_rows
 from tests.factories.drafts import LIST, make_content
 
 
@@ -36,7 +36,7 @@ class TestSaved:
     def test_a_step(self, step: str, parameters: dict[str, Any]) -> None:
         content = make_content(setup=(SetupStep(type=step, parameters=parameters),))
         typed = sent(*step_rows(content))
-        assert steps_typed(content.dialect, typed, whole=True) == [{"type": step, "parameters": parameters}]
+        assert parse_steps(content.dialect, typed, whole=True) == [{"type": step, "parameters": parameters}]
 
     @pytest.mark.parametrize("rules", [{"expected": "12"}, "strict", "5", 5, ["[1]"], "", None])
     def test_a_check(self, rules: object) -> None:
@@ -44,5 +44,5 @@ class TestSaved:
         content = make_content(checks=(MetricCall(func="exact_match", expected=expected, options={"own": "[1]"}),))
         (row,) = check_rows(content)
         typed = sent(row.metric, row.result, row.expected)
-        (found,) = checks_typed(content.dialect, typed, whole=False)
+        (found,) = parse_checks(content.dialect, typed, whole=False)
         assert DraftContent(domain="a", name="b", checks=(MetricCall(**found),)).checks == content.checks

@@ -100,6 +100,16 @@ class TestWithKey:
         told = endpoints(tmp_path, '[endpoints.a]\napi = "openai_chat"\nkey_secret = "vllm"\n')
         assert told.with_key(told.all()["a"]).key.get_secret_value() == KEY
 
+    def test_from_a_file_whose_key_is_rotated(self, tmp_path: Path) -> None:
+        file = tmp_path / "key"
+        told = endpoints(tmp_path, OPENAI_API_KEY_FILE=str(file))
+        endpoint = told.all()["openai"]
+        with raises_code(MissingKey, "endpoint_key_missing", mentions="OPENAI_API_KEY_FILE"):
+            told.with_key(endpoint)
+        for key in ("first", "second"):
+            file.write_text(f"{key}\n")
+            assert told.with_key(endpoint).key.get_secret_value() == key
+
     def test_a_place_without_a_key(self, tmp_path: Path) -> None:
         told = endpoints(tmp_path, '[endpoints.a]\napi = "openai_chat"\n')
         assert told.with_key(told.all()["a"]).key.get_secret_value() == ""
@@ -128,7 +138,7 @@ class TestKeyVariables:
     def test_the_vendors_and_those_of_the_file(self, tmp_path: Path) -> None:
         file = tmp_path / "models.toml"
         file.write_text('[endpoints.a]\napi = "openai_chat"\nkey_env = "MY_KEY"\n')
-        assert {"MY_KEY", "OPENAI_API_KEY", "GEMINI_BASE_URL"} <= set(key_variables(file))
+        assert {"MY_KEY", "MY_KEY_FILE", "OPENAI_API_KEY", "GEMINI_BASE_URL"} <= set(key_variables(file))
 
     def test_a_broken_file_adds_none(self, tmp_path: Path) -> None:
         file = tmp_path / "models.toml"

@@ -4,7 +4,7 @@ from backend.db.models import Task
 from backend.domain.errors import Invalid
 from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.model.task import digest
-from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
+from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, select_tasks
 
 
 class TestHashes:
@@ -71,10 +71,10 @@ class TestWhere:
         ],
     )
     def test_takes_tasks_with_these_labels(self, where: list[str], names: list[str]) -> None:
-        assert [task.name for task in selected(self.TASKS, (), where=where)] == names
+        assert [task.name for task in select_tasks(self.TASKS, (), where=where)] == names
 
     def test_narrows_what_patterns_select(self) -> None:
-        assert [task.name for task in selected(self.TASKS, ("d/a", "d/b"), where=["level=L2"])] == ["b"]
+        assert [task.name for task in select_tasks(self.TASKS, ("d/a", "d/b"), where=["level=L2"])] == ["b"]
 
     @pytest.mark.parametrize(
         ("where", "path"),
@@ -86,7 +86,7 @@ class TestWhere:
     )
     def test_says_which_condition_selects_nothing(self, where: list[str], path: str) -> None:
         with pytest.raises(Invalid) as error:
-            selected(self.TASKS, (), where=where)
+            select_tasks(self.TASKS, (), where=where)
         assert (error.value.code, error.value.path) == ("no_task_selected", path)
 
 
@@ -94,19 +94,19 @@ class TestSelected:
     TASKS = (Task(domain="files", name="a"), Task(domain="files", name="b"), Task(domain="editor", name="a"))
 
     def test_no_pattern_means_all(self) -> None:
-        assert selected(self.TASKS, ()) == list(self.TASKS)
+        assert select_tasks(self.TASKS, ()) == list(self.TASKS)
 
     def test_keeps_the_order_of_the_task_set(self) -> None:
-        assert [task.key for task in selected(self.TASKS, ("editor/*", "files/b"))] == ["files/b", "editor/a"]
+        assert [task.key for task in select_tasks(self.TASKS, ("editor/*", "files/b"))] == ["files/b", "editor/a"]
 
     def test_a_task_that_matches_twice_is_there_once(self) -> None:
-        assert len(selected(self.TASKS, ("files/*", "*/a"))) == 3
+        assert len(select_tasks(self.TASKS, ("files/*", "*/a"))) == 3
 
     def test_a_pattern_without_a_task_is_an_error(self) -> None:
         with pytest.raises(Invalid) as caught:
-            selected(self.TASKS, ("files/*", "Files/*"))
+            select_tasks(self.TASKS, ("files/*", "Files/*"))
         assert caught.value.path == "tasks.1"
 
     def test_an_empty_task_set_is_an_error(self) -> None:
         with pytest.raises(Invalid):
-            selected((), ())
+            select_tasks((), ())

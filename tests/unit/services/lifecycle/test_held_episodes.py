@@ -1,10 +1,13 @@
 """Episodes that wait for a person or for an external program, without a database."""
 
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
+from sqlalchemy.orm import Session
 
-from backend.db.models import Episode, Run
+from backend.db.models import Attempt, Episode, Run
+from backend.db.models.enums import Purpose
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import Budget, RunConfig, Settle
 from backend.services.lifecycle import human_runs, remote_runs
@@ -54,20 +57,34 @@ class TestIsLost:
         assert human_runs.held_back(other)["reason_code"] == ReasonCode.PERSON_AGAIN
 
 
+class TestNote:
+    @pytest.mark.parametrize(
+        ("purpose", "feedback"),
+        [(Purpose.PRACTICE, {}), (Purpose.MEASURE, {}), (Purpose.MEASURE, {"second_try_of": str(uuid4())})],
+    )
+    def test_reads_and_writes_nothing_but_for_second_tries(self, purpose: Purpose, feedback: dict[str, str]) -> None:
+        """A session without a database refuses to read."""
+        episode = Episode(human_feedback=feedback)
+        human_runs.note(Session(), Run(purpose=purpose), episode, Attempt(current_step=3, seconds={}))
+        assert episode.human_feedback == feedback
+
+
 class TestSettled:
     def test_a_person_has_time_and_decides_when_the_screen_is_still(self) -> None:
-        config = human_runs.settled(RunConfig(agent="human"))
+        config = human_runs.with_human_defaults(RunConfig(agent="human"))
         assert (config.budget.max_steps, config.settle) == (300, Settle(quiet=0.05, timeout=0.3))
 
     def test_what_was_configured_stays(self) -> None:
         config = RunConfig(agent="human", budget=Budget(max_steps=9), settle=Settle(quiet=1, timeout=3))
-        assert human_runs.settled(config) == config
+        assert human_runs.with_human_defaults(config) == config
 
 
 def test_the_order_of_tasks_follows_the_seed() -> None:
     tasks = list(range(20))
-    assert human_runs.shuffled(tasks, 1) == human_runs.shuffled(tasks, 1) != human_runs.shuffled(tasks, 2)
-    assert sorted(human_runs.shuffled(tasks, 1)) == tasks
+    assert (
+        human_runs.shuffle_tasks(tasks, 1) == human_runs.shuffle_tasks(tasks, 1) != human_runs.shuffle_tasks(tasks, 2)
+    )
+    assert sorted(human_runs.shuffle_tasks(tasks, 1)) == tasks
 
 
 def test_a_person_s_time_is_from_the_first_picture_to_the_last_action() -> None:

@@ -65,3 +65,9 @@ class TestLabels:
             ("text/c", "medium", "human_time"),
             ("text/d", "hard", "human_time"),
         ]
+
+    def test_a_task_is_no_formula_and_is_read_again(self) -> None:
+        formula = "=HYPERLINK(1)/e"
+        text = as_csv(labels([trial(formula, 3, 20.0)], LabelBasis.TIME))
+        assert f"\r\n'{formula}," in text
+        assert [row.task for row in read_labels(text, [formula])] == [formula]

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.services.read_model import short
-from backend.services.runs.action_description import action_words, pointer_path, typed
+from backend.services.runs.action_description import action_words, pointer_path, typed_captions
 
 
 class TestActionWords:
@@ -19,6 +19,17 @@ class TestActionWords:
             ({"type": "KEY_UP", "keys": ["shift"]}, "release shift"),
             ({"type": "SCROLL", "dx": 0, "dy": -3, "x": 1, "y": 2}, "scroll down 3 1, 2"),
             ({"type": "DRAG_TO", "x": 7, "y": 8}, "drag to 7, 8"),
+            (
+                {"type": "PYTHON", "text": "import pyautogui; import time; pyautogui.FAILSAFE = False\nf()"},
+                "python 'f()'",
+            ),
+            (
+                {
+                    "type": "PYTHON",
+                    "text": "import pyautogui; import time; pyautogui.FAILSAFE = False; tag_3 = (5, 6)\nf(tag_3)",
+                },
+                "python 'f(tag_3)'",
+            ),
             ({"type": "FAIL"}, "answer FAIL (infeasible)"),
             ({"type": "SOMETHING_NEW"}, "something_new"),
         ],
@@ -52,6 +63,6 @@ class TestTyped:
             {"type": "SCROLL", "dy": -3},
             {"type": "TYPING", "text": "x" * 5_000},
         ]
-        words = typed(actions)
+        words = typed_captions(actions)
         assert words[:3] == ["milk", "ctrl + s", "scroll down 3"]
         assert len(words[3]) < 200

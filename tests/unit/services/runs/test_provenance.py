@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 
 from backend.domain.model.run import RunConfig
-from backend.services.runs.provenance import MOST_MODELS, answered, code_version, pins_of
+from backend.services.runs.provenance import MOST_MODELS, code_version, pins_of, with_answering_model
 
 TODAY = date(2026, 11, 22)
 
@@ -63,20 +63,20 @@ class TestPinsOf:
 
 class TestAnswered:
     def test_a_model_is_noted_once(self) -> None:
-        first = answered(pins(), "gpt-4o-2024-08-06")
+        first = with_answering_model(pins(), "gpt-4o-2024-08-06")
         assert first is not None
         assert first["model"]["answered"] == ["gpt-4o-2024-08-06"]
-        assert answered(first, "gpt-4o-2024-08-06") is None
+        assert with_answering_model(first, "gpt-4o-2024-08-06") is None
 
     def test_only_so_many_models_are_noted(self) -> None:
         noted: dict[str, Any] | None = pins()
         for number in range(MOST_MODELS):
             assert noted is not None
-            noted = answered(noted, f"m{number}")
+            noted = with_answering_model(noted, f"m{number}")
         assert noted is not None
         assert len(noted["model"]["answered"]) == MOST_MODELS
-        assert answered(noted, "one more") is None
+        assert with_answering_model(noted, "one more") is None
 
     def test_nothing_to_note(self) -> None:
-        assert answered(pins(), "") is None
-        assert answered({"prompts": {}}, "m") is None
+        assert with_answering_model(pins(), "") is None
+        assert with_answering_model({"prompts": {}}, "m") is None

@@ -145,7 +145,7 @@ class TestMalformed:
         data = packed(("ab.json", b"{}"))
         for place in (data.index(b"ab.json"), data.rindex(b"ab.json")):
             data[place : place + 2] = "é".encode()
-        with uploads.unpacked(io.BytesIO(bytes(data))) as folder:
+        with uploads.unpack_archive(io.BytesIO(bytes(data))) as folder:
             assert [path.name for path in folder.iterdir()] == ["é.json"]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 from collections.abc import AsyncGenerator
 from uuid import UUID, uuid4
 
@@ -10,6 +11,7 @@ import pytest
 from backend.services.events import LiveFrame
 from backend.web.events import frame_feed
 from backend.web.events.frame_feed import AT_ONCE, FrameFeed, FrameFeeds
+from backend.web.events.live_socket import message
 
 VIEWERS = 300
 
@@ -164,3 +166,19 @@ class TestFrameFeeds:
 
         asyncio.run(work())
         assert source.subscriptions == 2
+
+
+class TestMessage:
+    def test_viewers_who_get_the_same_share_it(self, source: FrameSource, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def work() -> None:
+            async with FrameFeeds().watch(uuid4(), AttemptEnd().goes_on) as feed:
+                frame = LiveFrame(1, b"jpeg", {"picture": 7})
+                first = message(feed, frame, None)
+                assert first.endswith(b"\njpeg")
+                assert message(feed, frame, 6) is first
+                assert message(feed, frame, 7).endswith(b"\n")
+                assert json.loads(message(feed, LiveFrame(2, b"jpeg", {"picture": 7}), 7))["seq"] == 2
+                monkeypatch.setattr("backend.web.events.live_socket.SAME_SECONDS", -1.0)
+                assert message(feed, frame, None) is not message(feed, frame, None)
+
+        asyncio.run(work())

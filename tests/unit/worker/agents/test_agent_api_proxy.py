@@ -45,7 +45,9 @@ def door(service: ScriptedService, tmp_path: Path) -> Iterator[AgentApiProxy]:
 @pytest.fixture
 def inside(door: AgentApiProxy, service: ScriptedService, tmp_path: Path) -> Iterator[httpx.Client]:
     """As a container sees it."""
-    with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://deskarena") as client:
+    with httpx.Client(
+        transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://deskarena", timeout=60
+    ) as client:
         yield client
     door.close()
     assert not door.path.exists()
@@ -75,7 +77,7 @@ class TestAgentDoor:
 
     def test_says_that_the_api_is_away(self, tmp_path: Path) -> None:
         door = AgentApiProxy(tmp_path / "s", "http://127.0.0.1:9")
-        with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://d") as client:
+        with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://d", timeout=60) as client:
             assert client.get("/api/v1/agent").status_code == 503
         door.close()
 

@@ -43,7 +43,7 @@ class Beside:
     def post(self) -> int:
         """The program answers; the status that it gets."""
         transport = httpx.HTTPTransport(uds=str(self.socket()))
-        with httpx.Client(transport=transport, base_url="http://deskarena") as client:
+        with httpx.Client(transport=transport, base_url="http://deskarena", timeout=60) as client:
             return client.post("/api/v1/agent/actions", json=ANSWER).status_code
 
     def socket(self) -> Path:

@@ -60,7 +60,7 @@ class TestCall:
         before = time.monotonic()
         with pytest.raises(AgentTimeout):
             thread(fine, 60.0)
-        assert time.monotonic() - before < 1.0
+        assert time.monotonic() - before < 30.0
 
     def test_the_attempt_can_be_stopped_while_it_thinks(self, never: Event) -> None:
         def stop() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, MissingEvidence
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.evaluators.facts import unpacked
+from backend.domain.evaluators.facts import unpack
 from backend.domain.model.score import MetricValue
 from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import compile_function
@@ -27,7 +27,7 @@ class Asking:
 
     def __call__(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
         (call,) = evidence
-        known = len(unpacked(call.result or ()))
+        known = len(unpack(call.result or ()))
         self.seen.append(known)
         if known < self.wants:
             raise MissingEvidence([{"type": "check_file_exists", "file_path": f"/{known}"}])
@@ -49,7 +49,7 @@ class TestAfter:
         made = watch(asking)
         assert made.after(0)
         assert asking.seen == [0, 1, 2, 3]
-        assert len(unpacked(made.evidence["n"][0].result or ())) == 3
+        assert len(unpack(made.evidence["n"][0].result or ())) == 3
 
     def test_what_it_wanted_before_is_gathered_at_once_at_the_next_step(self) -> None:
         asking = Asking(3)

@@ -87,7 +87,7 @@ class TestBook:
         with opening.tracker.during("check", "checking the files"):
             opening.clock.sleep(5)
             with opening.watch:
-                until(lambda: opening.book.openings, 10)
+                until(lambda: opening.book.openings)
         assert [facts["phase"] for facts in opening.book.openings] == ["check"]
 
 

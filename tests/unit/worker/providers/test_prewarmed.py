@@ -136,7 +136,7 @@ class TestSlotDesktops:
 
     def prepared(self, slots: SlotDesktops[PreparedDesktop], slot: SlotRef = FIRST) -> PreparedDesktop:
         assert slots.prepare(slot, SPEC, PreparedDesktop, seconds=5.0)
-        return slots.spares[slot].coming.result(5.0)
+        return slots.spares[slot].coming.result(60.0)
 
     def test_the_prepared_one_is_opened_and_the_former_one_destroyed(
         self, slots: SlotDesktops[PreparedDesktop]
@@ -159,7 +159,7 @@ class TestSlotDesktops:
     def test_another_spec_replaces_the_prepared_one(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         ahead = self.prepared(slots)
         assert slots.prepare(FIRST, OTHER, PreparedDesktop, seconds=5.0, most=1)
-        assert slots.spares[FIRST].coming.result(5.0) is not ahead
+        assert slots.spares[FIRST].coming.result(60.0) is not ahead
         assert ahead.closed == 1
 
     def test_one_can_make_room(self, slots: SlotDesktops[PreparedDesktop]) -> None:

@@ -144,7 +144,7 @@ class TestPrepare:
         monkeypatch.setattr(GuestDesktop, "frame", lambda _: fail(GuestRefused("over the limit", kind="too_large")))
         provider.prepare(SlotRef(0), SPEC)
         with raises_code(GuestLost, "desktop_refused", mentions="over the limit"):
-            provider.slot_desktops.spares[SlotRef(0)].coming.result(5)
+            provider.slot_desktops.spares[SlotRef(0)].coming.result(60)
         assert floor.supervisor.ended == ["m1"]
 
     def test_one_that_comes_when_nobody_waits_any_more_is_ended(

@@ -17,7 +17,7 @@ from worker.images.windows.__main__ import main as build
 from worker.images.windows.accept.report import AcceptanceReport, Section, host_facts
 from worker.images.windows.accept.resets import RESETS, first_start, nothing_left, resets, screens
 from worker.images.windows.accept.routes import WINDOWS, ask_all
-from worker.images.windows.accept.tasks import solved
+from worker.images.windows.accept.tasks import solve
 from worker.qemu.plan import this_host
 from worker.qemu.templates import Template
 
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     data.mkdir(parents=True, exist_ok=True)
     report = AcceptanceReport(data / f"acceptance-{datetime.now(UTC):%Y%m%d-%H%M%S}.json", _say)
     report.section("host", lambda: _host(anyway=args.without_kvm))
-    if report.ok and _built(report, args, data, for_build):
+    if report.ok and _build(report, args, data, for_build):
         _run_sections(report, args, data)
     _say(f"\n{('accepted' if report.ok else 'NOT accepted')}; please send back the report: {report.file}")
     return WELL if report.ok else NOT_WELL
@@ -59,7 +59,7 @@ def _host(*, anyway: bool) -> Section:
     return Section(name="", facts={**host_facts(), "acceleration": host.acceleration.to_json()}, fault=fault)
 
 
-def _built(report: AcceptanceReport, args: argparse.Namespace, data: Path, words: list[str]) -> bool:
+def _build(report: AcceptanceReport, args: argparse.Namespace, data: Path, words: list[str]) -> bool:
     folder = data / "images" / args.name
 
     def section() -> Section:
@@ -91,7 +91,7 @@ def _run_sections(report: AcceptanceReport, args: argparse.Namespace, data: Path
     finally:
         report.section("end", lambda: Section(name="", lines=(nothing_left(provider),)))
     if args.waa is not None:
-        report.section("tasks", lambda: solved(args.waa, data, image.name))
+        report.section("tasks", lambda: solve(args.waa, data, image.name))
     else:
         report.section("tasks", lambda: Section(name="", fault="skipped: --waa is missing"))
 

@@ -70,7 +70,7 @@ def resets(provider: Provider, spec: DesktopSpec, count: int = RESETS, *, tell: 
         opened.close()
     if cold := paths.count("cold boot"):
         lines.append(CheckResult(name="resets are clones", fault=f"{cold} of {len(paths)} were cold boots"))
-    facts = {"seconds": [round(each, 3) for each in seconds], "paths": paths, **_figures(seconds)}
+    facts = {"seconds": [round(second, 3) for second in seconds], "paths": paths, **_figures(seconds)}
     return Section(name="", lines=tuple(lines), facts=facts)
 
 

@@ -82,7 +82,7 @@ def _says_no(method: str, route: str, payload: Callable[[DesktopPaths], dict[str
     return Route(f"{method} {route}", ask)
 
 
-def _refused(route: str, kind: str) -> Route:
+def _refuse(route: str, kind: str) -> Route:
     """A route that gives the reason for doing nothing."""
 
     def ask(desktop: Desktop, _: DesktopPaths) -> None:
@@ -129,12 +129,12 @@ def _window(desktop: Desktop, place: DesktopPaths) -> None:
     _want(any(_FILE in window.title and window.active for window in desktop.windows()), ("its window is not active"))
 
 
-def _placed(desktop: Desktop, _: DesktopPaths) -> None:
+def _place_window(desktop: Desktop, _: DesktopPaths) -> None:
     box = {"x": 60, "y": 70, "width": 640, "height": 480}
     desktop.call("POST", "/setup/place_window", {"window_name": _FILE, **box})
 
 
-def _closed(desktop: Desktop, _: DesktopPaths) -> None:
+def _close_window(desktop: Desktop, _: DesktopPaths) -> None:
     desktop.close_window(_FILE)
 
 
@@ -149,7 +149,7 @@ def _wallpaper(desktop: Desktop, _: DesktopPaths) -> None:
         _want(error.kind == "not_found", f"it refuses: {error}")
 
 
-def _recorded(desktop: Desktop, _: DesktopPaths) -> None:
+def _record_screen(desktop: Desktop, _: DesktopPaths) -> None:
     desktop.call("POST", "/start_recording")
     try:
         desktop.call("POST", "/end_recording")
@@ -179,8 +179,8 @@ ROUTES = (
     Route("POST /setup/open_file", _window),
     Route("GET /windows", lambda desktop, _: _want(len(desktop.windows()) > 0, "no window")),
     Route("POST /setup/activate_window", _window),
-    Route("POST /setup/place_window", _placed),
-    Route("POST /setup/close_window", _closed),
+    Route("POST /setup/place_window", _place_window),
+    Route("POST /setup/close_window", _close_window),
     _call("POST", "/execute", lambda _: {"command": ["hostname"]}, key="returncode"),
     _call("POST", "/setup/execute", lambda _: {"command": "echo 1", "shell": True}, key="output"),
     _call("POST", "/execute_with_verification",
@@ -198,16 +198,16 @@ ROUTES = (
     _says_no("POST", "/file_exists", lambda place: {"path": place.folder, "file_name": "made.txt"}),
     _call("POST", "/setup/recycle", lambda place: {"path": f"{place.folder}made.txt"}),
     Route("POST /wallpaper", _wallpaper),
-    Route("POST /start_recording", _recorded),
-    Route("POST /end_recording", _recorded),
+    Route("POST /start_recording", _record_screen),
+    Route("POST /end_recording", _record_screen),
     _call("POST", "/setup/close_all"),
     _call("POST", "/settled"),
     _windows_only(_call("POST", "/execute_windows", lambda _: {"command": "print('hello')"}, key="status")),
     _windows_only(_call("POST", "/update_computer", lambda _: {"rects": {}, "scale": 1}, key="success")),
     _windows_only(_call("GET", "/obs_winagent", key="window_names_str")),
     _windows_only(_call("POST", "/setup/clear_task_files")),
-    _windows_only(_refused("/save_state", "not_available")),
-    _windows_only(_refused("/revert_to_snapshot", "not_available")),
+    _windows_only(_refuse("/save_state", "not_available")),
+    _windows_only(_refuse("/revert_to_snapshot", "not_available")),
     _check("/is_details_view", lambda _: {"path": "C:\\Windows"}),
     _check("/are_files_sorted_by_modified_time", lambda _: {"directory": "C:\\Windows"}),
     _check("/is_directory_read_only_for_user", lambda _: {"directory": "C:\\Windows", "user": "Guest"}),

@@ -99,7 +99,7 @@ def with_solutions(waa: Path, target: Path, solutions: Sequence[Solution]) -> No
     (target / "test_all.json").write_text(json.dumps(index), encoding="utf-8")
 
 
-def solved(waa: Path, data: Path, image: str) -> Section:
+def solve(waa: Path, data: Path, image: str) -> Section:
     """Starts the service, imports the tasks and runs the oracle on the image.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, only, write_blob
 from backend.domain.formats.text import read_text
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -26,10 +26,10 @@ class ConferenceCityInOrder(ParameterGetter):
     Params = _Csv
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetched(context, _Csv.of(parameters).csv_path)]
+        return [fetch_file(context, _Csv.of(parameters).csv_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        text, _ = read_text(placed(only(blobs), "table.csv", folder))
+        text, _ = read_text(write_blob(only(blobs), "table.csv", folder))
         if text is None:
             return None
         try:

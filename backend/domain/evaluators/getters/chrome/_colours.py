@@ -9,7 +9,7 @@ NAMES = {0: "system", 1: "light", 2: "dark"}
 """Values of the enumeration in Chromium's theme_service.h."""
 
 
-def named(choice: Any) -> str | None:
+def colour_name(choice: Any) -> str | None:
     """The name of a value; None if it is unknown."""
     text = str(choice).strip().lower()
     known = {str(number): name for number, name in NAMES.items()} | {name: name for name in NAMES.values()}
@@ -19,7 +19,7 @@ def named(choice: Any) -> str | None:
 def scheme(settings: Mapping[str, Any]) -> str:
     """The mode in the profile's settings; newer versions write `color_scheme2`."""
     for key in ("browser.theme.color_scheme2", "browser.theme.color_scheme"):
-        name = named(at(settings, key))
+        name = colour_name(at(settings, key))
         if name is not None:
             return name
     return "system"

@@ -6,10 +6,10 @@ from typing import Any
 
 from backend.domain.browser.profiles import CHROME
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import absence, as_json, stated
-from backend.domain.evaluators.getters._live import NO_PAGES, looked_up
-from backend.domain.evaluators.getters._profile import PREFERENCES, ProfileParameters, ProfileSetting, collected
-from backend.domain.evaluators.getters.chrome._colours import named, scheme
+from backend.domain.evaluators.getters._evidence import absence, as_json, json_value
+from backend.domain.evaluators.getters._live import NO_PAGES, background_page
+from backend.domain.evaluators.getters._profile import PREFERENCES, ProfileParameters, ProfileSetting, collect_files
+from backend.domain.evaluators.getters.chrome._colours import colour_name, scheme
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
@@ -42,9 +42,9 @@ class ChromeAppearanceModeUi(ProfileSetting):
     """
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        files = collected(context, CHROME, PREFERENCES, ProfileParameters.of(parameters).user_data_dir)
+        files = collect_files(context, CHROME, PREFERENCES, ProfileParameters.of(parameters).user_data_dir)
         try:
-            with looked_up(context.browser(), URL, settled=False) as tab:
+            with background_page(context.browser(), URL, settled=False) as tab:
                 choice = context.browser().evaluate(tab.id, CHOICE)
         except GuestRefused as error:
             return [absence(URL, error, NO_PAGES | {"failed"}), *files]
@@ -55,5 +55,5 @@ class ChromeAppearanceModeUi(ProfileSetting):
         return scheme(settings)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        choice = named(stated(blobs[0])) if blobs and blobs[0].data is not None else None
+        choice = colour_name(json_value(blobs[0])) if blobs and blobs[0].data is not None else None
         return choice or super().read(blobs[1:], parameters, folder)

@@ -17,4 +17,4 @@ class FindInstalledExtensionName(ProfileSetting):
     def value(self, settings: Mapping[str, Any]) -> Any:
         known = at(settings, "extensions.settings", {})
         extensions = known.values() if isinstance(known, Mapping) else ()
-        return [name for each in extensions if isinstance(name := at(each, "manifest.name"), str)]
+        return [name for extension in extensions if isinstance(name := at(extension, "manifest.name"), str)]

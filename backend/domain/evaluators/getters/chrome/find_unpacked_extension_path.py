@@ -14,4 +14,4 @@ class FindUnpackedExtensionPath(ProfileSetting):
     def value(self, settings: Mapping[str, Any]) -> Any:
         known = at(settings, "extensions.settings", {})
         extensions = known.values() if isinstance(known, Mapping) else ()
-        return [path for each in extensions if isinstance(path := at(each, "path"), str)]
+        return [path for extension in extensions if isinstance(path := at(extension, "path"), str)]

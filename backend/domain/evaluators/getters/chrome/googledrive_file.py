@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from backend.domain.browser.google_drive import FOLDER, ROOT, SECRET, GoogleDrive
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, write_blob
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -73,7 +73,7 @@ class GoogledriveFile(ParameterGetter):
                 f"{len(params.names)} files were requested, {len(blobs)} were collected", code="evidence_mismatch"
             )
         pairs = enumerate(zip(blobs, params.names, strict=True))
-        paths = [placed(blob, name, folder / str(position)) for position, (blob, name) in pairs]
+        paths = [write_blob(blob, name, folder / str(position)) for position, (blob, name) in pairs]
         return paths if params.several else paths[0]
 
 

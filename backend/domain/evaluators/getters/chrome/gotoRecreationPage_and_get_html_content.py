@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
-from backend.domain.evaluators.getters._live import call, looked_up, running
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
+from backend.domain.evaluators.getters._live import background_page, call, running
 from backend.domain.evaluators.getters.chrome._script import Script
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
@@ -50,19 +50,19 @@ class GotoRecreationPageAndGetHtmlContent(ParameterGetter):
             browser = running(context)
             if browser is None:
                 return [Blob(name=URL, note="no browser answers")]
-            with looked_up(browser, URL) as tab:
-                return [as_json(URL, _followed(context, browser, tab.id, name))]
+            with background_page(browser, URL) as tab:
+                return [as_json(URL, _follow(context, browser, tab.id, name))]
         except GuestRefused as error:
             return [Blob(name=URL, note=error.message)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        params, texts = _Recreation.of(parameters), stated(only(blobs))
+        params, texts = _Recreation.of(parameters), json_value(only(blobs))
         if not isinstance(texts, list) or not 0 <= params.order < len(texts):
             raise EvaluatorFailed(f"the page has no {params.name!r} number {params.order}", code="evidence_unreadable")
         return {"expected": {params.name: str(texts[params.order]).strip()}}
 
 
-def _followed(context: SetupContext, browser: Browser, tab: str, name: str) -> Any:
+def _follow(context: SetupContext, browser: Browser, tab: str, name: str) -> Any:
     start = Script(context.desktop, browser, tab)
     start.fill(FIELD, "Diamond")
     start.click(SEARCH)

@@ -7,8 +7,8 @@ from typing import Any, Literal, Self
 from pydantic import model_validator
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
-from backend.domain.evaluators.getters._live import looked_up, running
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
+from backend.domain.evaluators.getters._live import background_page, running
 from backend.domain.evaluators.getters.chrome._script import Script
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -53,7 +53,7 @@ class InfoFromWebsite(ParameterGetter):
             browser = running(context)
             if browser is None:
                 return [Blob(name=params.url, note="no browser answers")]
-            with looked_up(browser, params.url, settled=False) as tab:
+            with background_page(browser, params.url, settled=False) as tab:
                 script = Script(context.desktop, browser, tab.id)
                 return [as_json(params.url, [_perform(browser, script, params.url, info) for info in params.infos])]
         except GuestRefused as error:
@@ -62,7 +62,7 @@ class InfoFromWebsite(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob, params = only(blobs), _Website.of(parameters)
         if blob.data is not None:
-            return stated(blob)
+            return json_value(blob)
         if params.backups is None:
             raise EvaluatorFailed(
                 f"{params.url} could not be reached, and the task has no `backups`: {blob.note}",

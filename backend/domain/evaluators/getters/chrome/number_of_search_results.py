@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
-from backend.domain.evaluators.getters._live import looked_up, running
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
+from backend.domain.evaluators.getters._live import background_page, running
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
@@ -22,11 +22,11 @@ class NumberOfSearchResults(ParameterGetter):
         browser = running(context)
         if browser is None:
             return [Blob(name=URL, note="no browser answers")]
-        with looked_up(browser, URL) as tab:
+        with background_page(browser, URL) as tab:
             return [as_json(URL, browser.evaluate(tab.id, f"document.querySelectorAll('{RESULT}').length"))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        count = stated(only(blobs))
+        count = json_value(only(blobs))
         if not isinstance(count, int):
             raise EvaluatorFailed("the page did not report its number of results", code="evidence_unreadable")
         return count

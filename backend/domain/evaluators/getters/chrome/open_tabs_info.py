@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, as_json, json_value, only
 from backend.domain.evaluators.getters._live import NO_PAGES
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -25,4 +25,4 @@ class OpenTabsInfo(ParameterGetter):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob = only(blobs)
-        return [] if blob.data is None else stated(blob)
+        return [] if blob.data is None else json_value(blob)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
-from backend.domain.evaluators.getters._live import content, looked_up, running
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
+from backend.domain.evaluators.getters._live import background_page, content, running
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -32,10 +32,10 @@ class PageInfo(ParameterGetter):
         browser = running(context)
         if browser is None:
             return [Blob(name=params.url, note="no browser answers")]
-        with looked_up(browser, params.url, settled=params.load_state == "networkidle") as tab:
+        with background_page(browser, params.url, settled=params.load_state == "networkidle") as tab:
             here = browser.evaluate(tab.id, "[location.href, document.title]") or [tab.url, tab.title]
             return [as_json(params.url, {"title": here[1], "url": here[0], **content(browser, tab)})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob = only(blobs)
-        return None if blob.data is None else stated(blob)
+        return None if blob.data is None else json_value(blob)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, only, placed
-from backend.domain.evaluators.getters._live import looked_up, running
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only, write_blob
+from backend.domain.evaluators.getters._live import background_page, running
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -32,11 +32,11 @@ class PdfFromUrl(ParameterGetter):
         browser = running(context)
         if browser is None:
             return [Blob(name=url, note="no browser answers")]
-        with looked_up(browser, url) as tab:
+        with background_page(browser, url) as tab:
             return [Blob(name=url, data=browser.pdf(tab.id), media_type="application/pdf")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         blob = only(blobs)
         if blob.data is None:
             raise EvaluatorFailed(f"{blob.name} could not be printed: {blob.note}", code="evidence_unreadable")
-        return placed(blob, _Print.of(parameters).dest, folder)
+        return write_blob(blob, _Print.of(parameters).dest, folder)

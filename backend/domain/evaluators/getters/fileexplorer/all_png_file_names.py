@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, placed
-from backend.domain.evaluators.getters._folders import file_names, listed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, write_blob
+from backend.domain.evaluators.getters._folders import file_names, list_folder
 from backend.domain.formats.text import read_text
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -27,14 +27,14 @@ class AllPngFileNames(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         params = _Names.of(parameters)
-        return [fetched(context, params.file_path), listed(context, params.folder_path)]
+        return [fetch_file(context, params.file_path), list_folder(context, params.folder_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 2:  # noqa: PLR2004 - the text and the folder.
             raise EvaluatorFailed(
                 f"expected a file and a folder, got {len(blobs)} pieces of evidence", code="evidence_mismatch"
             )
-        text, _ = read_text(placed(blobs[0], "names.txt", folder))
+        text, _ = read_text(write_blob(blobs[0], "names.txt", folder))
         if text is None:
             return "false"
         pictures = {name for name in file_names(blobs[1]) or () if name.lower().endswith(".png")}

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import ParameterGetter
-from backend.domain.evaluators.getters._folders import file_names, joined, listed
+from backend.domain.evaluators.getters._folders import file_names, join_path, list_folder
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -25,7 +25,7 @@ class IsAllDocxInArchive(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         path = _Folder.of(parameters).folder_path
-        return [listed(context, path), listed(context, joined(path, "Archive"))]
+        return [list_folder(context, path), list_folder(context, join_path(path, "Archive"))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 2:  # noqa: PLR2004 - the folder and its archive.

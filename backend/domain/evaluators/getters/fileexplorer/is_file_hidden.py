@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, only, python_says, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, json_value, only, python_says
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -39,7 +39,7 @@ class IsFileHidden(ParameterGetter):
         return [python_says(context, path, _LOOK, path=path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        hidden = stated(only(blobs))
+        hidden = json_value(only(blobs))
         if not isinstance(hidden, bool):
             raise EvaluatorFailed("the desktop did not report whether the file is hidden", code="evidence_unreadable")
         return "true" if hidden else "false"

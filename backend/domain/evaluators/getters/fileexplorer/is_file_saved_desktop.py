@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, placed
-from backend.domain.evaluators.getters._folders import desktop_folder, joined, path_of
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, write_blob
+from backend.domain.evaluators.getters._folders import desktop_folder, join_path, path_of
 from backend.domain.evaluators.getters._routes import agreed
 from backend.domain.formats.text import read_text
 from backend.domain.model.parameters import Parameters
@@ -29,10 +29,10 @@ class IsFileSavedDesktop(ParameterGetter):
         place = desktop_folder(context)
         if not agreed(place):
             return [place]
-        return [place, fetched(context, joined(path_of(place), _File.of(parameters).filename))]
+        return [place, fetch_file(context, join_path(path_of(place), _File.of(parameters).filename))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         if len(blobs) < 2 or blobs[1].data is None:  # noqa: PLR2004 - the folder and the file.
             return "false"
-        text, _ = read_text(placed(blobs[1], "saved.txt", folder))
+        text, _ = read_text(write_blob(blobs[1], "saved.txt", folder))
         return "true" if text is not None and _File.of(parameters).textcontent in text else "false"

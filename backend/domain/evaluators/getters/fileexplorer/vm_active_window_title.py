@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
@@ -20,7 +20,7 @@ class VmActiveWindowTitle(ParameterGetter):
         return [as_json("active window", active[-1] if active else "")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        title = stated(only(blobs))
+        title = json_value(only(blobs))
         if not isinstance(title, str):
             raise EvaluatorFailed("the title of the active window is damaged", code="evidence_damaged")
         return title.strip()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, only
 from backend.domain.formats.seven_zip import SevenZip
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -30,7 +30,7 @@ class ZippedFolderInDesktop(ParameterGetter):
     Params = _Archive
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetched(context, _Archive.of(parameters).filename)]
+        return [fetch_file(context, _Archive.of(parameters).filename)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         data = only(blobs).data

@@ -7,6 +7,7 @@ column is of integers only if all its values are, and a row of numbers only has 
 import warnings
 from collections.abc import Sequence
 from datetime import date, datetime, time
+from pathlib import Path
 from typing import Any
 
 from backend.domain.formats.failures import let_through
@@ -19,6 +20,7 @@ NOTHING = frozenset(
 """Texts that pandas reads as missing (its documentation of `read_excel`, parameter `na_values`)."""
 TRUTH = {word: word.lower() == "true" for word in ("True", "TRUE", "true", "False", "FALSE", "false")}
 MAX_CELLS = 5_000_000
+_INTEGERS = 2**63
 
 
 def last_row(path: str) -> list[str] | None:
@@ -28,9 +30,9 @@ def last_row(path: str) -> list[str] | None:
     if len(rows) < 2 or width * len(rows) > MAX_CELLS:  # noqa: PLR2004 - head and one row.
         return None
     columns = [[_value(row[place]) if place < len(row) else None for row in rows[1:]] for place in range(width)]
-    typed = [_typed(column) for column in columns]
+    typed = [_convert_texts(column) for column in columns]
     last = [column[-1] for column in typed]
-    if all(map(_numbers, typed)) and any(isinstance(value, float) for column in typed for value in column):
+    if all(map(_are_numbers, typed)) and any(isinstance(value, float) for column in typed for value in column):
         last = [float(value) for value in last]
     return ["nan" if value is None else str(value) for value in last]
 
@@ -53,20 +55,18 @@ def _rows(path: str) -> list[Sequence[Any]]:
 def _read(path: str) -> list[Sequence[Any]]:
     from openpyxl import load_workbook  # type: ignore[import-untyped]
 
-    book = load_workbook(path, read_only=True, data_only=True)
-    try:
-        rows, cells = [], 0
+    rows, cells = [], 0
+    with Path(path).open("rb") as file:  # openpyxl leaves a damaged file open.
+        book = load_workbook(file, read_only=True, data_only=True)
         for row in book.worksheets[0].iter_rows(values_only=True):
-            rows.append(_trimmed(row))
+            rows.append(_trim(row))
             cells += len(row)
             if cells > MAX_CELLS:  # A single cell in the last column makes a row of 16,384.
                 return []
-        return rows
-    finally:
-        book.close()
+    return rows
 
 
-def _trimmed(row: Sequence[Any]) -> Sequence[Any]:
+def _trim(row: Sequence[Any]) -> Sequence[Any]:
     end = max((place + 1 for place, value in enumerate(row) if value is not None), default=0)
     return row[:end]
 
@@ -81,15 +81,15 @@ def _value(value: Any) -> Any:
     return value
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _numbers(column: list[Any]) -> bool:
-    return all(map(_number, column))
+def _are_numbers(column: list[Any]) -> bool:
+    return all(map(_is_number, column))
 
 
-def _typed(column: list[Any]) -> list[Any]:
+def _convert_texts(column: list[Any]) -> list[Any]:
     """Converts texts that are all numbers, or all booleans; integers among other numbers become floats."""
     if all(isinstance(value, str) and value in TRUTH for value in column):
         return [TRUTH[value] for value in column]
@@ -107,13 +107,18 @@ def _typed(column: list[Any]) -> list[Any]:
 
 def _as_number(value: Any) -> int | float | None:
     if isinstance(value, int | float):
-        return +value  # A boolean among numbers is a number.
+        return _fit_number(+value)  # A boolean among numbers is a number.
     if not isinstance(value, str):
         return None
     try:
-        return int(value)
+        return _fit_number(int(value))
     except ValueError:
         try:
             return float(value)
         except ValueError:
             return None
+
+
+def _fit_number(number: float) -> int | float:
+    """The number, as a float if it does not fit into 64 bits."""
+    return float(str(number)) if abs(number) >= _INTEGERS else number

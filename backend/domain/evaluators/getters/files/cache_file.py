@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only, write_blob
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -30,7 +30,7 @@ class CacheFile(ParameterGetter):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port. Without the output there is no verdict, because it comes from the task's own step."""
-        path = placed(only(blobs), _CacheFileParams.of(parameters).path, folder)
+        path = write_blob(only(blobs), _CacheFileParams.of(parameters).path, folder)
         if path is None:
             raise EvaluatorFailed(f"{blobs[0].name}: {blobs[0].note}", code="evidence_unreadable")
         return path

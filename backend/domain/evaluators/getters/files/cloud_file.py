@@ -26,7 +26,7 @@ class CloudFile:
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port. Without the file there is no verdict."""
-        return [_fetched(context, asset_name(path, "path")) for path in FilesParams.of(parameters).paths]
+        return [_fetch(context, asset_name(path, "path")) for path in FilesParams.of(parameters).paths]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         missing = [blob for blob in blobs if blob.data is None]
@@ -37,7 +37,7 @@ class CloudFile:
         return write_blobs(FilesParams.of(parameters), blobs, folder)
 
 
-def _fetched(context: SetupContext, name: str) -> Blob:
+def _fetch(context: SetupContext, name: str) -> Blob:
     try:
         data = context.asset(name)
     except TaskSetupFailed as error:

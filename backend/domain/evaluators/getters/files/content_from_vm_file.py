@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, only, write_blob
 from backend.domain.evaluators.getters.files._last_row import last_row
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -28,8 +28,8 @@ class ContentFromVmFile(ParameterGetter):
     Params = _Content
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetched(context, _Content.of(parameters).path)]
+        return [fetch_file(context, _Content.of(parameters).path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        path = placed(only(blobs), "book.xlsx", folder)
+        path = write_blob(only(blobs), "book.xlsx", folder)
         return None if path is None else last_row(path)

@@ -11,25 +11,41 @@ from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
-# Runs inside the desktop. Prints "null" for a missing folder; stops after 500 entries.
+# Runs inside the desktop. Prints "null" for a missing folder. What cannot be read, or is read after the first 512 MiB,
+# has no hash: an agent must not make the question fail, or last for ever. The entry "" says that there is more than
+# was listed: over 500 entries, or a folder that cannot be read.
 _WALK = """
 import hashlib, json, os
 root = os.path.expanduser({path!r})
 found = {{}} if os.path.isdir(root) else None
-for folder, folders, files in os.walk(root):
+left = 512 * 2**20
+
+def more(error=None):
+    if found is not None:
+        found[""] = {{"mode": "?"}}
+
+for folder, folders, files in os.walk(root, onerror=more):
+    if len(found) > 500:
+        break
     for name in sorted(folders) + sorted(files):
         path = os.path.join(folder, name)
         short = os.path.relpath(path, root).replace(os.sep, "/")
         if len(found) >= 500:
+            more()
             break
-        if name in folders and not os.path.islink(path):
-            found[short + "/"] = {{"mode": oct(os.stat(path).st_mode & 0o777)}}
-        elif os.path.isfile(path):
-            with open(path, "rb") as file:
-                digest = hashlib.sha256(file.read(64 * 2**20)).hexdigest()
-            found[short] = {{"mode": oct(os.stat(path).st_mode & 0o777), "sha256": digest}}
-        else:
-            found[short] = {{"mode": "?"}}
+        entry = {{"mode": "?"}}
+        is_folder = name in folders and not os.path.islink(path)
+        try:
+            if is_folder or os.path.isfile(path):
+                entry["mode"] = oct(os.stat(path).st_mode & 0o777)
+            if not is_folder and os.path.isfile(path) and left > 0:
+                with open(path, "rb") as file:
+                    data = file.read(min(left, 64 * 2**20))
+                left -= len(data)
+                entry["sha256"] = hashlib.sha256(data).hexdigest()
+        except OSError:
+            pass
+        found[short + "/" if is_folder else short] = entry
 print(json.dumps(found))
 """
 
@@ -41,6 +57,8 @@ class _Folder(Parameters):
 @register(PluginKind.GETTER, "folder_contents")
 class FolderContents:
     """`path`. The value maps relative paths to `{mode, sha256}`; None if the folder does not exist.
+
+    What cannot be read has no `sha256`, or no known mode (`?`). An entry without a name means that not all is listed.
 
     Paths use `/` on every system; folders end with it.
     """

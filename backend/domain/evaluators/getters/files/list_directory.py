@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, as_json, json_value, only
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -32,7 +32,7 @@ class ListDirectory(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if only(blobs).data is None:
             return None
-        answer = stated(blobs[0])
+        answer = json_value(blobs[0])
         if not isinstance(answer, dict) or "directory_tree" not in answer:
             raise EvaluatorFailed(
                 "the guest's answer about the folder has no `directory_tree`", code="evidence_unreadable"

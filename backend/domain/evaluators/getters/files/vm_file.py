@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from backend.domain.evaluators.getters._clock import local_instant, noted
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, first_of
+from backend.domain.evaluators.getters._clock import local_instant, read_clock
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, first_of
 from backend.domain.evaluators.getters._files import FilesParams, write_blobs
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -40,15 +40,15 @@ class VmFile(ParameterGetter):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         params = _VmFile.of(parameters)
         if not params.time_suffix:
-            return [fetched(context, path) for path in params.paths]
-        dated = _dated(params.paths[0], local_instant(noted(context)).strftime(params.time_format))
+            return [fetch_file(context, path) for path in params.paths]
+        dated = _with_date(params.paths[0], local_instant(read_clock(context)).strftime(params.time_format))
         return [first_of(context, [dated, params.paths[0]])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         return write_blobs(_VmFile.of(parameters), blobs, folder)
 
 
-def _dated(path: str, date: str) -> str:
+def _with_date(path: str, date: str) -> str:
     name = max(path.rfind("/"), path.rfind("\\")) + 1
     stem, dot, end = path[name:].rpartition(".")
     return f"{path[:name]}{stem}{date}.{end}" if dot else f"{path}{date}"

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, fetched, placed, python_says, stated
+from backend.domain.evaluators.getters._evidence import (
+    ParameterGetter,
+    as_json,
+    fetch_file,
+    json_value,
+    python_says,
+    write_blob,
+)
 from backend.domain.evaluators.getters._live import address, page_evidence
 from backend.domain.formats.assertions import AssertionFact, parse
 from backend.domain.model.parameters import Parameters
@@ -81,7 +88,7 @@ class WrittenAssertion(ParameterGetter):
         evidence: dict[str, Any] = {"expression": _Assertion.of(parameters).expression, "files": {}}
         for name in ("processes", "windows", "clipboard"):
             if name in by_name:
-                evidence[name] = stated(by_name[name])
+                evidence[name] = json_value(by_name[name])
         if "open pages" in by_name:
             evidence["addresses"] = _addresses(by_name)
         listed = [blob for blob in blobs if blob.name.startswith(_LISTED)]
@@ -114,13 +121,13 @@ def _files(context: SetupContext, path: str, *, content: bool) -> Iterator[Blob]
     yield listing
     if content and listing.data is not None:
         files = [entry for entry in _entries(listing) if not entry["folder"]]
-        yield from (fetched(context, str(entry["path"])) for entry in files[:MAX_OPENED])
+        yield from (fetch_file(context, str(entry["path"])) for entry in files[:MAX_OPENED])
 
 
 def _entries(listing: Blob) -> list[dict[str, Any]]:
-    entries = stated(listing)
+    entries = json_value(listing)
     if not isinstance(entries, list) or not all(
-        isinstance(one, dict) and {"path", "folder"} <= set(one) for one in entries
+        isinstance(entry, dict) and {"path", "folder"} <= set(entry) for entry in entries
     ):
         raise EvaluatorFailed(f"the evidence of {listing.name} is damaged", code="evidence_damaged")
     return entries
@@ -130,12 +137,12 @@ def _copies(listing: Blob, by_name: Mapping[str, Blob], folder: Path) -> Iterato
     for number, entry in enumerate(_entries(listing)):
         blob = by_name.get(str(entry["path"]))
         stem = re.sub(r"\W", "", listing.name)[-20:]
-        copy = placed(blob, str(entry["path"]), folder / f"{stem}{number}") if blob is not None else None
+        copy = write_blob(blob, str(entry["path"]), folder / f"{stem}{number}") if blob is not None else None
         yield {"path": entry["path"], "folder": bool(entry["folder"]), "copy": copy}
 
 
 def _addresses(by_name: Mapping[str, Blob]) -> list[str]:
     tree, pages = by_name["accessibility tree"], by_name["open pages"]
-    listed = [str(page["url"]) for page in stated(pages)] if pages.data is not None else []
+    listed = [str(page["url"]) for page in json_value(pages)] if pages.data is not None else []
     shows = address([tree, pages], "https://") if tree.data is not None else None
     return list(dict.fromkeys([*([shows] if shows else []), *listed]))

@@ -19,6 +19,8 @@ class CommandParams(Parameters):
 def run(context: SetupContext, params: CommandParams, *, stream: Literal["output", "error"]) -> Blob:
     """The output on one of its streams, with the exit code and the beginning of the other stream as note.
 
+    There is no data if it was truncated: what a rule excludes could be in the rest.
+
     Raises:
         GuestRefused: as `absence`; for example on a timeout, which a busy machine can cause.
     """
@@ -27,6 +29,8 @@ def run(context: SetupContext, params: CommandParams, *, stream: Literal["output
         done = context.desktop.execute(params.command, shell=params.shell)
     except GuestRefused as error:
         return absence(name, error)
+    if done.truncated:
+        return Blob(name=name, note="it printed more than the desktop keeps, so nobody can say what it lacks")
     text, other = (done.output, done.error) if stream == "output" else (done.error, done.output)
     note = f"exit code {done.returncode} {other.strip()[:MAX_NOTE]}".strip() if done.returncode else ""
     return Blob(name=name, data=text.encode(errors="replace"), media_type="text/plain", note=note)

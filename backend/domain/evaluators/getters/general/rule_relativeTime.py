@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import field_validator, model_validator
 
-from backend.domain.evaluators.getters._clock import instant, local_instant, noted
+from backend.domain.evaluators.getters._clock import instant, local_instant, read_clock
 from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters.general._days import DAYS, day, format_day, second_day
 from backend.domain.model.parameters import Parameters
@@ -37,7 +37,7 @@ class _Relative(Parameters):
             raise ValueError(f"unknown time zone {name!r}") from error
 
     @model_validator(mode="after")
-    def _known(self) -> "_Relative":
+    def _check_days(self) -> "_Relative":
         if not {"from"} <= set(self.relativeTime) <= {"from", "to"}:
             raise ValueError("`relativeTime` needs `from` and may have `to`")
         for name in self.relativeTime.values():
@@ -67,7 +67,7 @@ def _is_template(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
 
 
-def _parsed(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], _Relative]:
+def _parse_rule(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], _Relative]:
     rules = _Rule.of(parameters).rules
     return rules, _Relative.of({key: rules[key] for key in _Relative.model_fields if key in rules})
 
@@ -83,13 +83,13 @@ class RuleRelativeTime(ParameterGetter):
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameters are wrong."""
-        _parsed(parameters)
+        _parse_rule(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [noted(context, local=_parsed(parameters)[1].timezone is None)]
+        return [read_clock(context, local=_parse_rule(parameters)[1].timezone is None)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        rules, relative = _parsed(parameters)
+        rules, relative = _parse_rule(parameters)
         blob = only(blobs)
         zone = relative.timezone
         now = local_instant(blob) if zone is None else instant(blob).astimezone(ZoneInfo(zone))
@@ -101,8 +101,12 @@ def _dates(relative: _Relative, today: date) -> dict[str, Any]:
     days = {"from": day(first, today)}
     if "to" in relative.relativeTime:
         days["to"] = second_day(relative.relativeTime["to"], first, today)
-    return {key: _filled(relative.expected[key], when) for side, when in days.items() for key in relative.keys_of(side)}
+    return {
+        key: _fill_template(relative.expected[key], when)
+        for side, when in days.items()
+        for key in relative.keys_of(side)
+    }
 
 
-def _filled(template: str | list[str], when: date) -> str | list[str]:
+def _fill_template(template: str | list[str], when: date) -> str | list[str]:
     return format_day(template, when) if isinstance(template, str) else [format_day(item, when) for item in template]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._clock import local_instant, noted
+from backend.domain.evaluators.getters._clock import local_instant, read_clock
 from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -24,7 +24,7 @@ class TimeDiffRange(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """Records the time of the evaluation, so that re-evaluation gets the same result."""
-        return [noted(context)]
+        return [read_clock(context)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         minutes = _Range.of(parameters).diff_range_in_minutes

@@ -13,7 +13,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "vm_command_error")
 class VmCommandError(ParameterGetter):
-    """`command` (a string or a list), `shell`. The value is text, None if it could not be run."""
+    """`command` (a string or a list), `shell`. The value is text, None if it could not be run or printed too much."""
 
     Params = CommandParams
 

@@ -13,7 +13,10 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "vm_command_line")
 class VmCommandLine(ParameterGetter):
-    """`command` (a string or a list), `shell`. The value is its output as text, None if it could not be run."""
+    """`command` (a string or a list), `shell`. The value is its output as text.
+
+    None if it could not be run, or printed more than the desktop keeps (4 MiB).
+    """
 
     Params = CommandParams
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, first_of, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, first_of, only, write_blob
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -36,4 +36,4 @@ class GimpConfigFile(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port. An empty file counts as missing."""
         blob = only(blobs)
-        return placed(blob, _Config.of(parameters).dest, folder) if blob.data else None
+        return write_blob(blob, _Config.of(parameters).dest, folder) if blob.data else None

@@ -15,7 +15,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import fetched, placed, python_says, stated
+from backend.domain.evaluators.getters._evidence import fetch_file, json_value, python_says, write_blob
 from backend.domain.formats.failures import let_through
 from backend.domain.formats.packages import check_archive
 from backend.domain.model.parameters import Parameters
@@ -32,7 +32,7 @@ try:
     with zipfile.ZipFile(os.path.expanduser(VALUES["path"])) as package:
         with package.open(VALUES["part"]) as part:
             found = part.read(200000).decode("utf-8", "replace")
-except (OSError, KeyError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile):
+except Exception:  # Whatever a damaged archive makes its reader stumble over.
     pass
 print(json.dumps(found))
 """
@@ -88,13 +88,13 @@ def desktop_path(link: Relationship, presentation: str) -> str:
     return f"{presentation[: max(presentation.rfind('/'), presentation.rfind(chr(92))) + 1]}{path}"
 
 
-def gathered(context: SetupContext, params: SlidePart, kind: str) -> list[Blob]:
+def gather(context: SetupContext, params: SlidePart, kind: str) -> list[Blob]:
     """The presentation, the slide's relationships, and every linked file of that kind."""
     path = params.ppt_file_path
     reply = python_says(context, f"links of slide {params.slide_index}", _PRINT_RELS, path=path, part=_name(params))
-    rels = stated(reply) if reply.data is not None else None
+    rels = json_value(reply) if reply.data is not None else None
     outside = [link for link in links(rels) if link.outside and kind in link.type] if isinstance(rels, str) else []
-    return [fetched(context, path), reply, *(fetched(context, desktop_path(link, path)) for link in outside[:3])]
+    return [fetch_file(context, path), reply, *(fetch_file(context, desktop_path(link, path)) for link in outside[:3])]
 
 
 def _name(params: SlidePart) -> str:
@@ -115,7 +115,7 @@ class PptxPackage:
         try:
             with zipfile.ZipFile(self._path) as package:
                 return package.read(name)
-        except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError, EOFError) as error:
+        except Exception as error:  # noqa: BLE001 - zip and each of its compressions have errors of their own.
             let_through(error)
             return None
 
@@ -132,13 +132,13 @@ class PptxPackage:
             return None
 
 
-def opened(blobs: Sequence[Blob], folder: Path) -> PptxPackage | None:
+def open_package(blobs: Sequence[Blob], folder: Path) -> PptxPackage | None:
     """The collected presentation; None if it was absent."""
     if len(blobs) < 2:  # noqa: PLR2004 - the file and its links.
         raise EvaluatorFailed(
             f"expected a presentation and its links, got {len(blobs)} pieces of evidence", code="evidence_mismatch"
         )
-    path = placed(blobs[0], "presentation.pptx", folder / "presentation")
+    path = write_blob(blobs[0], "presentation.pptx", folder / "presentation")
     return None if path is None else PptxPackage(path)
 
 
@@ -148,7 +148,7 @@ def link_target(
     """The path of a copy of the link's target, in the package or outside; None without a link.
 
     Raises:
-        EvaluatorFailed: the target is external and was not collected.
+        EvaluatorFailed: the target is external, and the desktop did not say to what the slide links.
     """
     if link is None:
         return None
@@ -157,7 +157,9 @@ def link_target(
     path = desktop_path(link, params.ppt_file_path)
     for blob in blobs[2:]:
         if blob.name == path:
-            return placed(blob, params.dest, folder)
+            return write_blob(blob, params.dest, folder)
+    if blobs[1].data is not None:
+        return None  # One of too many links, or one that was hidden from the collection.
     raise EvaluatorFailed(
         f"{path}, to which the slide links, was not collected: {blobs[1].note or 'no reason given'}",
         code="evidence_missing",
@@ -166,4 +168,4 @@ def link_target(
 
 def _inside(package: PptxPackage, link: Relationship, folder: Path) -> str | None:
     name = posixpath.normpath(posixpath.join("/ppt/slides", link.target.replace("\\", "/"))).lstrip("/")
-    return placed(Blob(name=name, data=package.part(name)), PurePosixPath(name).name, folder)
+    return write_blob(Blob(name=name, data=package.part(name)), PurePosixPath(name).name, folder)

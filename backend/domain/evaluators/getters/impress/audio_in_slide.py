@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import ParameterGetter
-from backend.domain.evaluators.getters.impress._slide import SlidePart, first, gathered, link_target, opened
+from backend.domain.evaluators.getters.impress._slide import SlidePart, first, gather, link_target, open_package
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
@@ -21,10 +21,10 @@ class AudioInSlide(ParameterGetter):
     Params = SlidePart
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return gathered(context, SlidePart.of(parameters), "audio")
+        return gather(context, SlidePart.of(parameters), "audio")
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        package, params = opened(blobs, folder), SlidePart.of(parameters)
+        package, params = open_package(blobs, folder), SlidePart.of(parameters)
         if package is None:
             return None
         return link_target(first(package.links_of(params), "audio"), package, params, blobs, folder)

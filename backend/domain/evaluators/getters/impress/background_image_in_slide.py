@@ -9,9 +9,9 @@ from backend.domain.evaluators.getters.impress._slide import (
     PptxPackage,
     SlidePart,
     first,
-    gathered,
+    gather,
     link_target,
-    opened,
+    open_package,
 )
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -32,10 +32,10 @@ class BackgroundImageInSlide(ParameterGetter):
     Params = SlidePart
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return gathered(context, SlidePart.of(parameters), "image")
+        return gather(context, SlidePart.of(parameters), "image")
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        package, params = opened(blobs, folder), SlidePart.of(parameters)
+        package, params = open_package(blobs, folder), SlidePart.of(parameters)
         link_id = None if package is None else _picture_of(package, params.slide_index)
         if package is None or link_id is None:
             return None

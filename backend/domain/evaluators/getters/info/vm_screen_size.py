@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
@@ -19,4 +19,4 @@ class VmScreenSize(ParameterGetter):
         return [as_json("screen size", {"width": screen.width, "height": screen.height})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        return stated(only(blobs))
+        return json_value(only(blobs))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import ParameterGetter, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only, write_blob
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -35,4 +35,4 @@ class VmWallpaper(ParameterGetter):
         blob = only(blobs)
         if blob.data is None and blob.note != PLAIN:
             raise EvaluatorFailed(f"the wallpaper {blob.note}", code="evidence_unreadable")
-        return placed(blob, _Wallpaper.of(parameters).dest, folder)
+        return write_blob(blob, _Wallpaper.of(parameters).dest, folder)

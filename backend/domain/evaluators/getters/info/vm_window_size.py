@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, python_says, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only, python_says
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -50,7 +50,7 @@ class VmWindowSize(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         class_name = _Window.of(parameters).app_class_name.lower()
         try:
-            for window in stated(only(blobs)):
+            for window in json_value(only(blobs)):
                 if class_name in (part.lower() for part in window["class"]):
                     return {"width": int(window["width"]), "height": int(window["height"])}
         except (TypeError, KeyError, ValueError, AttributeError) as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import JSON_TYPE, ParameterGetter, only, stated
+from backend.domain.evaluators.getters._evidence import JSON_TYPE, ParameterGetter, json_value, only
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
@@ -24,4 +24,4 @@ class VlmJudge(ParameterGetter):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port. Raises EvaluatorFailed if the judge gave no judgement."""
-        return stated(only(blobs))
+        return json_value(only(blobs))

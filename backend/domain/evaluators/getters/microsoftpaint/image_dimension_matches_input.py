@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, only, write_blob
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -25,9 +25,9 @@ class ImageDimensionMatchesInput(ParameterGetter):
     Params = _Size
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetched(context, _Size.of(parameters).filepath)]
+        return [fetch_file(context, _Size.of(parameters).filepath)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         params = _Size.of(parameters)
-        picture, _ = read_picture(placed(only(blobs), "picture", folder))
+        picture, _ = read_picture(write_blob(only(blobs), "picture", folder))
         return picture is not None and picture.size == (params.width, params.height)

@@ -27,7 +27,7 @@ def words_of(blob: Blob) -> list[str]:
         controls = widgets((blob.data or b"").decode(errors="replace"))
     except Invalid as error:
         raise EvaluatorFailed(error.message, code="evidence_unreadable") from error
-    texts = [text.strip() for one in controls if one.on_screen for text in (one.name, one.text)]
+    texts = [text.strip() for control in controls if control.on_screen for text in (control.name, control.text)]
     return list(dict.fromkeys(text for text in texts if text))
 
 

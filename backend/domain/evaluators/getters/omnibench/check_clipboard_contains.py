@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
 from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
@@ -25,4 +25,4 @@ class CheckClipboardContains(ParameterGetter):
         return [as_json("clipboard", context.desktop.clipboard()[:MOST])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        return {"text": search_text(parameters), "clipboard": str(stated(only(blobs)))}
+        return {"text": search_text(parameters), "clipboard": str(json_value(only(blobs)))}

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, only, write_blob
 from backend.domain.evaluators.getters.omnibench._checked import Text
 from backend.domain.formats.any_text import read_any_text
 from backend.domain.model.score import Blob
@@ -28,9 +28,9 @@ class CheckFileContains(ParameterGetter):
     Params = FileText
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetched(context, FileText.of(parameters).file_path)]
+        return [fetch_file(context, FileText.of(parameters).file_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         params = FileText.of(parameters)
-        content, _ = read_any_text(placed(only(blobs), params.file_path, folder))
+        content, _ = read_any_text(write_blob(only(blobs), params.file_path, folder))
         return {"text": params.text, "content": content}

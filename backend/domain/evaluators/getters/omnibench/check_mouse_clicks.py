@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, json_value, only
 from backend.domain.evaluators.getters.omnibench._checked import Text, input_log_blob, search_text
 from backend.domain.evaluators.getters.omnibench._shown import read_text
 from backend.domain.formats.wording import says
@@ -27,7 +27,7 @@ class CheckMouseClicks(ParameterGetter):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         text = search_text(parameters)
-        entries = stated(only(blobs))
+        entries = json_value(only(blobs))
         named = any(says(entry.get("control", ""), text) for entry in entries)
         return {"text": text, "clicks": [_click(entry, look=not named) for entry in entries]}
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, fetched, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, fetch_file, json_value, only
 from backend.domain.formats.setting_values import plain_value
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -57,7 +57,7 @@ class CheckSettingEquals(ParameterGetter):
         self.check(parameters)
         kind, *words = CheckSettingEqualsParams.of(parameters).place
         if kind == "file":
-            return [fetched(context, words[0])]
+            return [fetch_file(context, words[0])]
         commands = {
             "gsettings": ["gsettings", "get", *words],
             "xfconf": ["xfconf-query", "-c", words[0], "-p", words[1]],
@@ -70,7 +70,9 @@ class CheckSettingEquals(ParameterGetter):
         setting = CheckSettingEqualsParams.of(parameters)
         kind, *words = setting.place
         actual = (
-            _in_file(only(blobs), *words[1:]) if kind == "file" else _printed_value(kind, stated(only(blobs)), words)
+            _in_file(only(blobs), *words[1:])
+            if kind == "file"
+            else _printed_value(kind, json_value(only(blobs)), words)
         )
         return {"name": setting.name, "value": setting.value, "found": actual}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
 from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
@@ -29,5 +29,5 @@ class CheckTextUnderCursor(ParameterGetter):
         return [as_json("text cursor", {key: str(cursor.get(key, ""))[:MOST] for key in ("selection", "line", "role")})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        cursor = stated(only(blobs))
+        cursor = json_value(only(blobs))
         return {"text": search_text(parameters), "selection": cursor["selection"], "line": cursor["line"]}

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, json_value, only
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
@@ -35,4 +35,4 @@ class CheckWindowExists(ParameterGetter):
         return [as_json("windows", [window.title for window in context.desktop.windows()])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        return {"text": Title.of(parameters).title, "titles": stated(only(blobs))}
+        return {"text": Title.of(parameters).title, "titles": json_value(only(blobs))}

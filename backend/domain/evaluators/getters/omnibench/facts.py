@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain import registry
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.facts import FactValue, packed, unpacked
+from backend.domain.evaluators.facts import FactValue, pack, unpack
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT, MOST_CHECKS
@@ -37,11 +37,11 @@ class FactsGetter:
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         facts = FactsParams.of(parameters).facts
-        return packed([(fact, _getter(fact).collect(context, _parameters(fact))) for fact in facts])
+        return pack([(fact, _getter(fact).collect(context, _parameters(fact))) for fact in facts])
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> list[FactValue]:  # noqa: ARG002 - evaluation functions ask for more than the task names.
         values = []
-        for number, (fact, own) in enumerate(unpacked(blobs)):
+        for number, (fact, own) in enumerate(unpack(blobs)):
             inside = folder / str(number)
             inside.mkdir()
             values.append(FactValue(fact=fact, value=_getter(fact).read(own, _parameters(fact), inside)))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import as_json, stated
+from backend.domain.evaluators.getters._evidence import as_json, json_value
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
 
@@ -29,7 +29,7 @@ def text(blob: Blob) -> str | None:
     Raises:
         EvaluatorFailed: the registry could not be queried.
     """
-    reply = stated(blob)
+    reply = json_value(blob)
     if not isinstance(reply, dict) or not isinstance(reply.get("output"), str):
         raise EvaluatorFailed(f"the evidence of {blob.name} is damaged", code="evidence_damaged")
     if reply.get("returncode") == _ABSENT:

@@ -1,5 +1,6 @@
 """`active_hours_of_user_to_not_interrupt_for_windows_updates`: hours without restarts for updates. WAA."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 KEY = r"HKLM\SOFTWARE\Microsoft\WindowsUpdate\UX\Settings"
+_HOUR = re.compile(r"\d{1,3}", re.ASCII)
 
 
 @register(PluginKind.GETTER, "active_hours_of_user_to_not_interrupt_for_windows_updates")
@@ -22,5 +24,5 @@ class ActiveHoursOfUserToNotInterruptForWindowsUpdates(ParameterGetter):
         return [query_registry(context, KEY, "ActiveHoursStart"), query_registry(context, KEY, "ActiveHoursEnd")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        hours = [int(hour) for hour in texts(blobs, 2) if hour is not None and hour.isdecimal()]
+        hours = [int(hour) for hour in texts(blobs, 2) if hour is not None and _HOUR.fullmatch(hour)]
         return [format_time(hour, 0) for hour in hours] if len(hours) == len(blobs) else None

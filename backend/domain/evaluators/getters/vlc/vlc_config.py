@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetch_file, only, write_blob
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -25,7 +25,7 @@ class VlcConfig(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         platform = context.desktop.probe().platform
-        return [fetched(context, PLACES.get(platform, PLACES["Linux"]))]
+        return [fetch_file(context, PLACES.get(platform, PLACES["Linux"]))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        return placed(only(blobs), _Config.of(parameters).dest, folder)
+        return write_blob(only(blobs), _Config.of(parameters).dest, folder)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, only, write_blob
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.task import SetupContext
@@ -39,4 +39,4 @@ class VlcPlayingInfo(ParameterGetter):
         return [Blob(name=STATUS, data=reply.body, media_type="text/xml")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        return placed(only(blobs), _Status.of(parameters).dest, folder)
+        return write_blob(only(blobs), _Status.of(parameters).dest, folder)

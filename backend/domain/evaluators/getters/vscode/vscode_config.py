@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, fetch_file, only, write_blob
 from backend.domain.evaluators.getters._keys import StrokeKind, strike
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -44,21 +44,21 @@ class VscodeConfig(ParameterGetter):
             strike(context.desktop, StrokeKind.HOTKEY, ("ctrl", "shift", "p"))
             strike(context.desktop, StrokeKind.TYPEWRITE, params.vscode_extension_command)
             strike(context.desktop, StrokeKind.PRESS, "enter")
-        blob = _awaited(context, params.path, looks=1 if called else LOOKS)
+        blob = _await_file(context, params.path, looks=1 if called else LOOKS)
         return [blob if blob.data is not None else _workspaces(context, f"{blob.note}; {called}".rstrip("; "))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        return placed(only(blobs), _Config.of(parameters).dest, folder)
+        return write_blob(only(blobs), _Config.of(parameters).dest, folder)
 
 
-def _awaited(context: SetupContext, path: str, looks: int) -> Blob:
+def _await_file(context: SetupContext, path: str, looks: int) -> Blob:
     """The file, once it exists and is not empty."""
-    blob = fetched(context, path)
+    blob = fetch_file(context, path)
     for _ in range(looks - 1):
         if blob.data:
             break
         context.desktop.wait_stable(quiet=1.0, timeout=1.0)
-        blob = fetched(context, path)
+        blob = fetch_file(context, path)
     return blob
 
 

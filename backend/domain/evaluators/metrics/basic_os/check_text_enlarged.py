@@ -3,6 +3,7 @@
 import math
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.json_values import number_of
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -11,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 def check_text_enlarged(result: str | None) -> MetricValue:
     """1 if the printed scaling factor is above 1."""
     try:
-        factor = float(result or "")
+        factor = number_of(result or "")
     except ValueError:
         return verdict(met=False, reason=f"the scaling factor is not a number: {short(result)}")
     return verdict(

@@ -22,7 +22,7 @@ def is_in_vm_clickboard(rules: object, clipboard: object) -> MetricValue:
     if not expected_texts or not all(expected_texts):
         raise EvaluatorFailed("`expected` names no text to look for", code="invalid_rule", hint=HINT)
     if not isinstance(clipboard, str):
-        raise EvaluatorFailed("the clipboard's text was not collected", code="evidence_missing")
+        return verdict(met=False, reason="the clipboard could not be read: its command is gone")
     missing = [text for text in expected_texts if text not in clipboard]
     if missing:
         return verdict(met=False, reason=f"the clipboard has {short(clipboard)}, without {short(missing)}")

@@ -26,7 +26,7 @@ def bookmarks(result: Any, rules: Any, enough: Enough) -> MetricValue:
     kind = kind_of(rules, "bookmark_bar_folders_names", "bookmark_bar_websites_urls", "liked_authors_websites_urls")
     if kind == "liked_authors_websites_urls":
         choices = _choices(rule(rules, "urls"))
-        return _liked(_children(_bar(result)), choices)
+        return _match_any(_children(_bar(result)), choices)
     folders = kind == "bookmark_bar_folders_names"
     expected = set(texts(rule(rules, "names" if folders else "urls"), "`names`" if folders else "`urls`"))
     children = _children(_bar(result))
@@ -37,8 +37,8 @@ def bookmarks(result: Any, rules: Any, enough: Enough) -> MetricValue:
     return verdict(enough(expected, actual), words)
 
 
-def _liked(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence[str]]) -> MetricValue:
-    folder = next((one for one in children if one.get("type") == "folder" and one.get("name") == LIKED), None)
+def _match_any(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence[str]]) -> MetricValue:
+    folder = next((child for child in children if child.get("type") == "folder" and child.get("name") == LIKED), None)
     if folder is None:
         return verdict(met=False, reason=f"the bar has no folder {LIKED!r}")
     urls = _values(_children(folder), "url", "url")
@@ -47,10 +47,10 @@ def _liked(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence[str
     words = f"the folder has {short(sorted(urls), 600)}"
     if missing or urls - known:
         return verdict(met=False, reason=f"{words}; missing {short(missing, 300)}, unexpected {short(urls - known)}")
-    return verdict(_one_each(urls, choices), f"{words}; expected one address per author")
+    return verdict(_can_pick_one_each(urls, choices), f"{words}; expected one address per author")
 
 
-def _one_each(urls: set[str], choices: Sequence[Sequence[str]]) -> bool:
+def _can_pick_one_each(urls: set[str], choices: Sequence[Sequence[str]]) -> bool:
     """Whether one pick per list of alternatives can give exactly the actual addresses."""
     picks: set[frozenset[str]] = {frozenset()}
     for choice in choices:
@@ -61,7 +61,7 @@ def _one_each(urls: set[str], choices: Sequence[Sequence[str]]) -> bool:
 def _choices(urls: Any) -> list[list[str]]:
     if not isinstance(urls, list | tuple) or not urls:
         raise EvaluatorFailed(f"`urls` is {short(urls)}, expected a list", code="invalid_rule", hint=HINT)
-    return [[one] if isinstance(one, str) else texts(one, "`urls`") for one in urls]
+    return [[url] if isinstance(url, str) else texts(url, "`urls`") for url in urls]
 
 
 def _bar(result: Any) -> Any:
@@ -70,8 +70,8 @@ def _bar(result: Any) -> Any:
 
 def _children(folder: Any) -> list[Mapping[str, Any]]:
     children = folder.get("children") if isinstance(folder, Mapping) else None
-    return [one for one in children if isinstance(one, Mapping)] if isinstance(children, list) else []
+    return [child for child in children if isinstance(child, Mapping)] if isinstance(children, list) else []
 
 
 def _values(children: Sequence[Mapping[str, Any]], kind: str, key: str) -> set[str]:
-    return {str(one.get(key, "")) for one in children if one.get("type") == kind}
+    return {str(child.get(key, "")) for child in children if child.get("type") == kind}

@@ -22,5 +22,5 @@ def check_enabled_experiments(enabled_experiments: Any, rule: Any) -> MetricValu
     names = texts(rule_of(rule, "names"), "`names`")
     if enabled_experiments is None:
         return verdict(met=False, reason="the browser has no settings")
-    experiments = [str(one).split("@")[0] for one in enabled_experiments]
+    experiments = [str(experiment).split("@")[0] for experiment in enabled_experiments]
     return verdict(experiments == names, f"set are {short(experiments, 300)}, expected {short(names, 300)}")

@@ -8,7 +8,7 @@ from typing import Any
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.archives import ArchiveRefused, unpacked
+from backend.domain.formats.archives import ArchiveRefused, unpack
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -54,13 +54,13 @@ def compare_archive(  # noqa: PLR0913 - upstream's options
         options["strict_upstream"] = True
     with tempfile.TemporaryDirectory() as folder:
         try:
-            gold_files = unpacked(gold_path, file_path, Path(folder) / "gold")
+            gold_files = unpack(gold_path, file_path, Path(folder) / "gold")
         except ArchiveRefused as error:
             raise EvaluatorFailed(f"expected archive: {error}", code="invalid_reference") from error
         if not gold_files:
             raise EvaluatorFailed(f"the expected archive has no files in {file_path!r}", code="invalid_reference")
         try:
-            files = unpacked(pred_path, file_path, Path(folder) / "pred")
+            files = unpack(pred_path, file_path, Path(folder) / "pred")
         except ArchiveRefused as error:
             return verdict(met=False, reason=str(error))
         if sorted(files) != sorted(gold_files):

@@ -32,10 +32,10 @@ def compare_htmls(
         ignore_sdnum: ignore LibreOffice's attribute `sdnum` (a number's format).
         strict_upstream: as upstream: only as many pieces are compared as the shorter document has.
     """
-    expected, reason = _parsed(html_path2)
+    expected, reason = _parse(html_path2)
     if reason:
         raise EvaluatorFailed(f"expected file: {reason}", code="invalid_reference")
-    actual, reason = _parsed(html_path1)
+    actual, reason = _parse(html_path1)
     if reason:
         return verdict(met=False, reason=reason)
     passed = "sdnum" if ignore_sdnum else ""
@@ -57,7 +57,7 @@ def _differs(number: int, mine: object, other: object) -> MetricValue:
     return verdict(met=False, reason=f"element {number} is {short(mine, 200)}, expected {short(other, 200)}")
 
 
-def _parsed(path: str | None) -> tuple[Any, str]:
+def _parse(path: str | None) -> tuple[Any, str]:
     """(root, "") with None for an empty document, or (None, reason) for an unreadable one."""
     from lxml import etree
 

@@ -35,13 +35,13 @@ def compare_pdf_images(
     try:
         actual = read_pictures(pdf1_path)
         if not expected and not actual and not strict_upstream:
-            return _compared(draw_pages(pdf1_path), pages, "page", alike_pages)
+            return _compare(draw_pages(pdf1_path), pages, "page", alike_pages)
     except PdfRefused as error:
         return verdict(met=False, reason=str(error))
-    return _compared(actual, expected, "picture", partial(alike, colours=not strict_upstream))
+    return _compare(actual, expected, "picture", partial(alike, colours=not strict_upstream))
 
 
-def _compared(
+def _compare(
     actual: list["Image"], expected: list["Image"], what: str, same: Callable[["Image", "Image"], bool]
 ) -> MetricValue:
     if len(actual) != len(expected):

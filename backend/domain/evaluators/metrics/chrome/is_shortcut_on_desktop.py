@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from backend.domain.evaluators.metrics._browser_pages import kind_of
@@ -19,7 +20,8 @@ def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool =
     Args:
         shortcuts: file name to the text of the `.desktop` file.
         rule: `{"type": "name", "name"}` or `{"type": "exec", "exec"}`.
-        strict_upstream: also if the expected text contains it, as it contains an empty name.
+        strict_upstream: also if the expected text contains it, as it contains an empty name, and by any line of the
+            file, also that of a further action.
     """
     kind = kind_of(rule, "name", "exec")
     (expected,) = texts([rule_of(rule, kind)], f"`{kind}`")
@@ -29,11 +31,11 @@ def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool =
         one, other = fold(actual), fold(expected)
         return other in one or (strict_upstream and one in other)
 
-    return among(shortcuts, expected, lambda text: entries(text, kind.capitalize()), fits)
+    return among(shortcuts, expected, partial(entries, key=kind.capitalize(), strict=strict_upstream), fits)
 
 
 @register(PluginKind.METRIC, "is_shortcut_on_desktop", dialect="waa")
-def is_shortcut_on_desktop_waa(shortcuts: Any, rule: Any) -> MetricValue:
+def is_shortcut_on_desktop_waa(shortcuts: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
     """`is_shortcut_on_desktop` of WindowsAgentArena: Windows shortcuts are matched by description.
 
     1 if a `.desktop` file has that `Name`, or a `.lnk` file's description contains the expected text.
@@ -41,13 +43,12 @@ def is_shortcut_on_desktop_waa(shortcuts: Any, rule: Any) -> MetricValue:
     Args:
         shortcuts: file name to the file's text; for a `.lnk` file, its fields as JSON.
         rule: `{"type": "name", "name"}` or `{"type": "description", "description"}`.
+        strict_upstream: any line of a `.desktop` file counts, also that of a further action.
     """
     kind = kind_of(rule, "name", "description")
     (expected,) = texts([rule_of(rule, kind)], f"`{kind}`")
     if kind == "name":
-        return among(
-            shortcuts, expected, lambda text: entries(text, "Name"), lambda actual, expected: actual == expected
-        )
+        return among(shortcuts, expected, partial(entries, key="Name", strict=strict_upstream), str.__eq__)
     return among(shortcuts, expected, _description, lambda actual, expected: expected in actual)
 
 

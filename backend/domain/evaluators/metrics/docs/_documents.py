@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def judged(
+def judge_document(
     result: str | None,
     take: Callable[["Document"], T],
     judge: Callable[[T], MetricValue],
@@ -33,7 +33,7 @@ def judged(
     return verdict(met=False, reason=reason) if value is None else judge(value)
 
 
-def compared(
+def compare_documents(
     result: str | None,
     expected: str | None,
     take: Callable[["Document"], T],
@@ -41,13 +41,13 @@ def compared(
     *,
     as_stored: bool = False,
 ) -> MetricValue:
-    """The same for two documents: `judge(actual, expected)`.
+    """Compares two documents: `judge(actual, expected)`.
 
     Raises:
         EvaluatorFailed: the expected document cannot be read.
     """
     gold = expectation(expected, take, as_stored=as_stored)
-    return judged(result, take, lambda actual: judge(actual, gold), as_stored=as_stored)
+    return judge_document(result, take, lambda actual: judge(actual, gold), as_stored=as_stored)
 
 
 def expectation(expected: str | None, take: Callable[["Document"], T], *, as_stored: bool = False) -> T:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import compared
+from backend.domain.evaluators.metrics.docs._documents import compare_documents
 from backend.domain.evaluators.metrics.docs._texts import ratio
 from backend.domain.formats.documents import texts
 from backend.domain.model.score import MetricValue
@@ -52,7 +52,7 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
             actual, expected = ([" ".join(text.split()) for text in each] for each in (actual, expected))
         return _value(actual, expected, base, epsilon)
 
-    return compared(result, expected, take, judge, as_stored=strict_upstream)
+    return compare_documents(result, expected, take, judge, as_stored=strict_upstream)
 
 
 def _after(paragraphs: list[str], heading: str, *, strict: bool) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import compared
+from backend.domain.evaluators.metrics.docs._documents import compare_documents
 from backend.domain.formats.documents import read_document, texts
 from backend.domain.formats.odt import odt_texts, odt_texts_as_published, read_odt
 from backend.domain.formats.word_wrappers import w
@@ -86,13 +86,13 @@ def with_same_text(
         del elements
         return content
 
-    return compared(result, expected, read, both, as_stored=as_stored)
+    return compare_documents(result, expected, read, both, as_stored=as_stored)
 
 
 def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDocxOptions) -> MetricValue:
-    actual, expected = _prepared(actual, how), _prepared(expected, how)
+    actual, expected = _prepare(actual, how), _prepare(expected, how)
     if how.content_only or how.ignore_blanks:
-        mine, other = _joined(actual), _joined(expected)
+        mine, other = _join_paragraphs(actual), _join_paragraphs(expected)
         if how.content_only or how.fuzzy_match:
             return _similar(ratio(mine, other), mine, other)
         return verdict(mine == other, _difference(mine, other))
@@ -127,7 +127,7 @@ def _read(path: str | None, ending: str, how: CompareDocxOptions) -> tuple[list[
     return read_odt(path, odt_texts_as_published if how.strict_upstream else odt_texts)
 
 
-def _prepared(paragraphs: Sequence[str], how: CompareDocxOptions) -> list[str]:
+def _prepare(paragraphs: Sequence[str], how: CompareDocxOptions) -> list[str]:
     fold: Callable[[str], str] = str.lower if how.ignore_case else str
     if how.strict_upstream and how.ignore_order:
         # As published, lines are sorted before case folding, so that `b` comes after `A`, but before `a`.
@@ -136,7 +136,7 @@ def _prepared(paragraphs: Sequence[str], how: CompareDocxOptions) -> list[str]:
     return sorted(folded) if how.ignore_order and not how.strict_upstream else folded
 
 
-def _joined(paragraphs: Sequence[str]) -> str:
+def _join_paragraphs(paragraphs: Sequence[str]) -> str:
     return " ".join("\n".join(paragraphs).split())
 
 

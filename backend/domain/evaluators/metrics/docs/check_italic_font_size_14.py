@@ -78,7 +78,7 @@ def _pieces(document: "Document") -> list[Piece]:
     ]
 
 
-def _aligned(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
+def _align(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
     """Pairs of overlapping pieces of two equal texts."""
     mine, other = iter(actual), iter(expected)
     left = right = 0
@@ -99,7 +99,7 @@ def _aligned(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece
 
 def _judge(actual: list[Piece], expected: list[Piece]) -> MetricValue:
     wrong: dict[str, None] = {}
-    for mine, other in _aligned(actual, expected):
+    for mine, other in _align(actual, expected):
         if mine.italic and mine.size != SIZE and not (other.italic and other.size != SIZE):
             wrong[f"{short(mine.text, 60)} is italic and has {short(mine.size)} points"] = None
         if other.italic and other.size == SIZE and not mine.italic:

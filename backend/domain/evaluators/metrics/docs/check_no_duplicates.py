@@ -4,7 +4,7 @@ from collections import Counter
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._documents import compare_documents, first_wrong
 from backend.domain.evaluators.metrics.docs._trains import trains
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -30,4 +30,4 @@ def check_no_duplicates(result: str | None, expected: str | None, *, strict_upst
         wrong += [f"train {short(train)} is unexpected" for train in actual if train not in expected]
         return first_wrong(wrong, f"all {len(expected)} trains occur once")
 
-    return compared(result, expected, trains, judge, as_stored=strict_upstream)
+    return compare_documents(result, expected, trains, judge, as_stored=strict_upstream)

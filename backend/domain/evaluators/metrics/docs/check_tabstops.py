@@ -1,12 +1,13 @@
 """`check_tabstops`: tab stops are at the expected positions."""
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import compared, expectation
+from backend.domain.evaluators.metrics.docs._documents import compare_documents, expectation
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, text_of
-from backend.domain.formats.word_wrappers import Element, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -20,7 +21,7 @@ _SAME = {"start": "left", "num": "left", "end": "right"}
 
 
 class TabbedParagraph(NamedTuple):
-    """A non-empty paragraph with its own tab stops: alignment, position in EMU (914,400 per inch)."""
+    """A non-empty paragraph with its tab stops: alignment, position in EMU (914,400 per inch)."""
 
     text: str
     stops: list[tuple[str, int]]
@@ -33,6 +34,7 @@ def check_tabstops(
     *,
     word_number_split_by_tabstop: int | None = None,
     index: int = 0,
+    strict_upstream: bool = False,
 ) -> MetricValue:
     """1 minus the mean distance of tab stops from their expected positions, in text widths.
 
@@ -43,8 +45,10 @@ def check_tabstops(
         expected: path of the expected document.
         word_number_split_by_tabstop: number of words in a part of each line; tabs separate the parts.
         index: which part, from 0.
+        strict_upstream: see only what upstream sees of a document, direct runs and links of its paragraphs, and their
+            own tab stops in the order of the file.
     """
-    width = expectation(expected, _width)
+    width = expectation(expected, _width, as_stored=strict_upstream)
     if width <= 0:
         raise EvaluatorFailed("the page of the expected document has no space for text", code="invalid_reference")
 
@@ -59,7 +63,8 @@ def check_tabstops(
                 return verdict(met=False, reason=reason)
         return _distance(actual, expected, width)
 
-    return compared(result, expected, _lines, judge)
+    read = partial(_lines, direct=strict_upstream)
+    return compare_documents(result, expected, read, judge, as_stored=strict_upstream)
 
 
 def _width(document: "Document") -> int:
@@ -69,19 +74,18 @@ def _width(document: "Document") -> int:
     return page - left - right
 
 
-def _lines(document: "Document") -> list[TabbedParagraph]:
+def _lines(document: "Document", *, direct: bool) -> list[TabbedParagraph]:
+    styles = DocumentStyles(document, direct=direct)
     return [
-        TabbedParagraph(text, _stops(paragraph))
+        TabbedParagraph(text, _stops(styles.tab_stops(paragraph)))
         for paragraph in paragraphs(document)
         if (text := text_of(paragraph)).strip()
     ]
 
 
-def _stops(paragraph: Element) -> list[tuple[str, int]]:
+def _stops(tab_stops: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """Ignores cleared tab stops and the default left one at 0."""
-    tabs = paragraph.find(f"{w('pPr')}/{w('tabs')}")
-    tab_stops = [] if tabs is None else [(stop.get(w("val")), _EMU * round(float(stop.get(w("pos"))))) for stop in tabs]
-    stops = [(_SAME.get(kind, kind), place) for kind, place in tab_stops]
+    stops = [(_SAME.get(kind, kind), _EMU * place) for kind, place in tab_stops]
     return [(kind, place) for kind, place in stops if kind != "clear" and (kind, place) != ("left", 0)]
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._documents import compare_documents, first_wrong
 from backend.domain.formats.documents import paragraphs
 from backend.domain.formats.word_wrappers import Element
 from backend.domain.model.score import MetricValue
@@ -43,7 +43,7 @@ def compare_contains_image(result: str | None, expected: str | None, *, strict_u
         ]
         return first_wrong(wrong, "pictures are in the same paragraphs")
 
-    return compared(result, expected, take, judge, as_stored=strict_upstream)
+    return compare_documents(result, expected, take, judge, as_stored=strict_upstream)
 
 
 def _has_picture(paragraph: Element) -> bool:

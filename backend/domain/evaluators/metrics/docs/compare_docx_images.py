@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._documents import compare_documents, first_wrong
 from backend.domain.formats.documents import pictures
 from backend.domain.formats.pictures import decode_picture
 from backend.domain.model.score import MetricValue
@@ -42,7 +42,7 @@ def compare_docx_images(result: str | None, expected: str | None, *, strict_upst
         names = list(parts) if strict_upstream else [name for name in pictures(document.element.body) if name in parts]
         return _pictures(names, parts, as_stored=strict_upstream)
 
-    return compared(result, expected, take, _judge, as_stored=strict_upstream)
+    return compare_documents(result, expected, take, _judge, as_stored=strict_upstream)
 
 
 def _pictures(names: Sequence[str], parts: Mapping[str, bytes], *, as_stored: bool) -> list[DocumentPicture]:

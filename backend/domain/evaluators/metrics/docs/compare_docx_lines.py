@@ -4,7 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._documents import compare_documents, first_wrong
 from backend.domain.formats.documents import texts
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -27,7 +27,7 @@ def compare_docx_lines(result: str | None, expected: str | None, *, strict_upstr
         counts = Counter(text.strip() for text in texts(document) if text.strip())
         return Counter(dict.fromkeys(counts, 1)) if strict_upstream else counts
 
-    return compared(result, expected, lines, _judge, as_stored=strict_upstream)
+    return compare_documents(result, expected, lines, _judge, as_stored=strict_upstream)
 
 
 def _judge(actual: Counter[str], expected: Counter[str]) -> MetricValue:

@@ -1,9 +1,10 @@
 """`compare_docx_tables`: two documents have the same tables."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._documents import compare_documents, first_wrong
 from backend.domain.formats.documents import columns, grid
 from backend.domain.formats.word_wrappers import w
 from backend.domain.model.score import MetricValue
@@ -17,14 +18,22 @@ Table = tuple[int, list[list[str]]]
 
 
 @register(PluginKind.METRIC, "compare_docx_tables")
-def compare_docx_tables(result: str | None, expected: str | None) -> MetricValue:
-    """Compares number, size and cells of the body's tables; blanks at the ends of a cell are ignored."""
-    return compared(result, expected, _tables, _judge)
+def compare_docx_tables(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
+    """Compares number, size and cells of the body's tables; blanks at the ends of a cell are ignored.
+
+    Args:
+        result: path of the document to judge.
+        expected: path of the expected document.
+        strict_upstream: see only what upstream sees, without tables in cells.
+    """
+    return compare_documents(
+        result, expected, partial(_tables, nested=not strict_upstream), _judge, as_stored=strict_upstream
+    )
 
 
-def _tables(document: "Document") -> list[Table]:
+def _tables(document: "Document", *, nested: bool) -> list[Table]:
     tables = document.element.body.iterchildren(w("tbl"))
-    return [(columns(table), grid(table)) for table in tables]
+    return [(columns(table), grid(table, nested=nested)) for table in tables]
 
 
 def _judge(actual: list[Table], expected: list[Table]) -> MetricValue:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judge_document
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, run_text
 from backend.domain.formats.word_wrappers import w
@@ -52,4 +52,4 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
         ]
         return first_wrong(wrong, f"all text is in {expected}")
 
-    return judged(result, take, judge, as_stored=strict_upstream)
+    return judge_document(result, take, judge, as_stored=strict_upstream)

@@ -5,7 +5,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.evaluators.metrics.docs._documents import compare_documents, first_wrong
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import run_text, runs
 from backend.domain.formats.word_wrappers import Element, w
@@ -27,8 +27,8 @@ def compare_highlighted_text(result: str | None, expected: str | None, *, strict
         expected: path of the expected document.
         strict_upstream: compare the set of highlighted pieces; shadings and what styles say do not count.
     """
-    take = _as_published if strict_upstream else _highlighted
-    return compared(result, expected, take, _judge, as_stored=strict_upstream)
+    take = _as_published if strict_upstream else _highlighted_texts
+    return compare_documents(result, expected, take, _judge, as_stored=strict_upstream)
 
 
 def _judge(actual: Sequence[str], expected: Sequence[str]) -> MetricValue:
@@ -40,7 +40,7 @@ def _judge(actual: Sequence[str], expected: Sequence[str]) -> MetricValue:
     return first_wrong(wrong, f"{len(expected)} highlighted texts, all as expected")
 
 
-def _highlighted(document: "Document") -> list[str]:
+def _highlighted_texts(document: "Document") -> list[str]:
     styles = DocumentStyles(document)
     texts = ("".join(_letters(styles, paragraph)) for paragraph in document.element.body.iter(w("p")))
     return [text for text in texts if text]

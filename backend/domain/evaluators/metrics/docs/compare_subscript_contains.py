@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.docs._documents import compared
+from backend.domain.evaluators.metrics.docs._documents import compare_documents
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, run_text, runs
 from backend.domain.formats.word_wrappers import Element, w
@@ -32,7 +32,7 @@ def compare_subscript_contains(
     """
     take = _runs if strict_upstream else _characters
     judge = partial(_judge, overlap=strict_upstream)
-    return compared(result, expected, take, judge, as_stored=strict_upstream)
+    return compare_documents(result, expected, take, judge, as_stored=strict_upstream)
 
 
 def _judge(actual: Places, expected: Places, *, overlap: bool) -> MetricValue:

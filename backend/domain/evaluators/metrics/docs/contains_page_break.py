@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.evaluators.metrics.docs._documents import judge_document
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs
 from backend.domain.formats.word_wrappers import Element, w
@@ -39,11 +39,11 @@ def contains_page_break(
         words = " or ".join(map(str, sorted(counts)))
         return verdict(met, f"{words} page breaks, expected {'at least one' if expected is None else expected}")
 
-    published = judged(result, _published, judge, as_stored=True)
-    return published if published.value or strict_upstream else judged(result, _breaks, judge)
+    published = judge_document(result, _published_breaks, judge, as_stored=True)
+    return published if published.value or strict_upstream else judge_document(result, _breaks, judge)
 
 
-def _published(document: "Document") -> set[int]:
+def _published_breaks(document: "Document") -> set[int]:
     runs = (run for paragraph in paragraphs(document) for run in paragraph.iterchildren(w("r")))
     return {sum(_is_break(element) for run in runs for element in run.iter(w("br")))}
 

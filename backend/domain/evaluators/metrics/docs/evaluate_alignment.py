@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judge_document
 from backend.domain.formats.documents import texts
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -34,7 +34,7 @@ def evaluate_alignment(result: str | None, *, strict_upstream: bool = False) -> 
         words = [f"{short(sentence, 60)} has no gap after three words" for sentence in wrong]
         return first_wrong(words, f"all {len(concerned)} sentences have a gap after three words")
 
-    return judged(result, texts, judge, as_stored=strict_upstream)
+    return judge_document(result, texts, judge, as_stored=strict_upstream)
 
 
 def _apart(sentence: str) -> bool:

@@ -37,7 +37,9 @@ def evaluate_colored_words_in_tables(
             words or require tables.
     """
     if strict_upstream:
-        return with_same_text(result, expected, _pieces, lambda actual, _: _colored(actual, threshold), as_stored=True)
+        return with_same_text(
+            result, expected, _pieces, lambda actual, _: _check_colours(actual, threshold), as_stored=True
+        )
 
     def judge(actual: Words, expected: Words) -> MetricValue:
         mine, other = ([word for word, _ in words] for words in (actual, expected))
@@ -45,12 +47,12 @@ def evaluate_colored_words_in_tables(
             return verdict(
                 met=False, reason=f"the tables have {len(mine)} words, different from the {len(other)} expected ones"
             )
-        return _colored([word for word in actual if word[0][0].isalpha()], threshold)
+        return _check_colours([word for word in actual if word[0][0].isalpha()], threshold)
 
     return with_same_text(result, expected, _words, judge)
 
 
-def _colored(words: Words, threshold: float) -> MetricValue:
+def _check_colours(words: Words, threshold: float) -> MetricValue:
     from functools import cache
 
     @cache
@@ -91,7 +93,7 @@ def _pieces(document: "Document") -> Words:
 
 def _runs(document: "Document") -> Iterator[tuple[str, frozenset[Color]]]:
     styles = DocumentStyles(document, direct=True)
-    for paragraph in cell_paragraphs(document):
+    for paragraph in cell_paragraphs(document, nested=False):
         for run in paragraph.iterchildren(w("r")):
             if run_text(run):
                 yield run_text(run), frozenset({styles.color(paragraph, run)})

@@ -1,9 +1,10 @@
 """`evaluate_conversion`: text in capital letters was converted to lower case."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judge_document
 from backend.domain.formats.documents import cell_paragraphs, paragraphs, run_text
 from backend.domain.formats.word_wrappers import w
 from backend.domain.model.score import MetricValue
@@ -28,9 +29,9 @@ def evaluate_conversion(result: str | None, *, strict_upstream: bool = False) ->
         wrong = [f"{short(text, 60)} is in capitals" for text in pieces if text.isupper()]
         return first_wrong(wrong, "no text is in capitals")
 
-    return judged(result, _pieces, judge, as_stored=strict_upstream)
+    return judge_document(result, partial(_pieces, nested=not strict_upstream), judge, as_stored=strict_upstream)
 
 
-def _pieces(document: "Document") -> list[str]:
-    both = (*cell_paragraphs(document), *paragraphs(document))
+def _pieces(document: "Document", *, nested: bool) -> list[str]:
+    both = (*cell_paragraphs(document, nested=nested), *paragraphs(document))
     return [run_text(run) for paragraph in both for run in paragraph.iterchildren(w("r"))]

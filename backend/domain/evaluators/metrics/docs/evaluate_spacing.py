@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.evaluators.metrics.docs._documents import judge_document
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs
 from backend.domain.model.score import MetricValue
@@ -34,4 +34,4 @@ def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> Me
             f"the first paragraphs have line spacings {short(spacings)}, expected {short(_EXPECTED)}",
         )
 
-    return judged(result, take, judge, as_stored=strict_upstream)
+    return judge_document(result, take, judge, as_stored=strict_upstream)

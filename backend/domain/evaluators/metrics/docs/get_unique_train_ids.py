@@ -3,7 +3,7 @@
 from collections import Counter
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.evaluators.metrics.docs._documents import judge_document
 from backend.domain.evaluators.metrics.docs._trains import trains
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -19,4 +19,4 @@ def get_unique_train_ids(result: str | None) -> MetricValue:
     def judge(counts: Counter[str]) -> MetricValue:
         return verdict(counts, f"{len(counts)} trains in {counts.total()} lines: {short(sorted(counts))}")
 
-    return judged(result, trains, judge)
+    return judge_document(result, trains, judge)

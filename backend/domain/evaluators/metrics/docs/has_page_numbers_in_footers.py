@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.evaluators.metrics.docs._documents import first_wrong, judge_document
 from backend.domain.formats.word_wrappers import Element, drop_deletions, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -30,7 +30,7 @@ def has_page_numbers_in_footers(result: str | None, *, strict_upstream: bool = F
             return [any(map(str.isdigit, first[0].text)) if first else False for first in firsts]
         return [_numbered(section.footer._element) for section in document.sections]  # noqa: SLF001 - no public way.
 
-    return judged(result, take, _judge, as_stored=strict_upstream)
+    return judge_document(result, take, _judge, as_stored=strict_upstream)
 
 
 def _judge(footers: list[bool]) -> MetricValue:

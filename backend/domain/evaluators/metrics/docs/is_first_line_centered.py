@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.evaluators.metrics.docs._documents import judge_document
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, text_of
 from backend.domain.model.score import MetricValue
@@ -33,4 +33,4 @@ def is_first_line_centered(result: str | None, *, strict_upstream: bool = False)
             return verdict(met=False, reason="the document has no text")
         return verdict(alignment == "center", f"the first line {short(text, 60)} is aligned {alignment!r}")
 
-    return judged(result, take, judge, as_stored=strict_upstream)
+    return judge_document(result, take, judge, as_stored=strict_upstream)

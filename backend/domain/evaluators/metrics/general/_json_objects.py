@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, short, verdict
 from backend.domain.formats.json_values import among, equal, same_items
 from backend.domain.model.score import MetricValue
 
@@ -43,21 +43,21 @@ def compare_objects(
         goals = [_within(key, value, actual.get(key), strict, strict_lists_only) for key, value in expected.items()]
     elif strict:
         # As published, the flag is compared like a key, which raises an error and so gives 0.
-        goals = [_published(key, value, actual.get(key)) for key, value in expected.items()]
+        goals = [_published_goal(key, value, actual.get(key)) for key, value in expected.items()]
         goals = [(fine and not expected.get(ANY_ORDER), words) for fine, words in goals]
     else:
         any_order = bool(rules.get(ANY_ORDER) or expected.get(ANY_ORDER))
         expected_keys = [key for key in expected if key != ANY_ORDER]
         goals = [_equal(key, expected[key], actual.get(key), any_order=any_order) for key in expected_keys]
-    return reached(goals, partial=False)
+    return share_of_goals(goals, partial=False)
 
 
 def _object(result: Any, *, strict: bool) -> tuple[Mapping[str, Any] | None, str]:
-    value = _parsed(result.strip(), strict=strict) if isinstance(result, str) else result
+    value = _parse(result.strip(), strict=strict) if isinstance(result, str) else result
     return (value, "") if isinstance(value, Mapping) else (None, f"expected an object, found {short(result)}")
 
 
-def _parsed(text: str, *, strict: bool) -> Any:
+def _parse(text: str, *, strict: bool) -> Any:
     if len(text) > MAX_TEXT:
         return None
     swapped = (json.loads, text.replace("'", '"'))
@@ -76,7 +76,7 @@ def _equal(key: str, expected: Any, actual: Any, *, any_order: bool) -> Goal:
     return fine, f"{key} is {short(actual)}, expected {short(expected)}"
 
 
-def _published(key: str, expected: Any, actual: Any) -> Goal:
+def _published_goal(key: str, expected: Any, actual: Any) -> Goal:
     return expected == actual, f"{key} is {short(actual)}, expected {short(expected)}"
 
 

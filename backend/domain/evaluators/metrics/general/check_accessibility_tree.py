@@ -40,11 +40,11 @@ def check_accessibility_tree(
         raise EvaluatorFailed(error.message, code="invalid_rule") from error
     names = namespaces(osname if strict_upstream else "ubuntu")
     value, reasons = 1.0, []
-    for one in rules:
-        elements = _select(tree, one, names)
-        score = _score(elements, one)
+    for rule in rules:
+        elements = _select(tree, rule, names)
+        score = _score(elements, rule)
         value *= score
-        reasons.append(f"{len(elements)} elements for {short(one.get('xpath') or one.get('selectors'))}: {score:g}")
+        reasons.append(f"{len(elements)} elements for {short(rule.get('xpath') or rule.get('selectors'))}: {score:g}")
         if value == 0.0:
             break
     return verdict(met=False, reason=reasons[-1]) if value == 0.0 else MetricValue(value=value, reasons=tuple(reasons))

@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, mappings
-from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import share_of_goals, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -28,10 +28,10 @@ def check_csv(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         records: list[Record] = list(csv.DictReader(io.StringIO(text, newline="")))
     except csv.Error as error:
         return verdict(met=False, reason=f"the file is not CSV: {error}")
-    goals = [(_among(one, records), f"a record {short(dict(one))} among {len(records)}") for one in expect]
-    goals += [(not _among(one, records), f"no record {short(dict(one))} among {len(records)}") for one in unexpect]
-    return reached(goals, partial=False)
+    goals = [(_is_among(one, records), f"a record {short(dict(one))} among {len(records)}") for one in expect]
+    goals += [(not _is_among(one, records), f"no record {short(dict(one))} among {len(records)}") for one in unexpect]
+    return share_of_goals(goals, partial=False)
 
 
-def _among(expected: Record, records: list[Record]) -> bool:
+def _is_among(expected: Record, records: list[Record]) -> bool:
     return any(all(key in record and record[key] == value for key, value in expected.items()) for record in records)

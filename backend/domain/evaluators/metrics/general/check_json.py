@@ -6,7 +6,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, mappings, rule
 from backend.domain.evaluators.metrics._value_rules import fits
-from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import share_of_goals, short, verdict
 from backend.domain.formats.jsons import read_json, read_yaml
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -22,13 +22,13 @@ def check_json(
         result: path of the file.
         rules: `expect` and `unexpect`, lists of `{key: [names and positions], method, ref}`.
         is_yaml: YAML instead of JSON.
-        strict_upstream: as published, a value that `unexpect` cannot compare, such as a missing one, gives 0;
-            `true` equals 1; a position in a text is its letter.
+        strict_upstream: as published, a value that `unexpect` cannot compare, such as a missing one, gives 0; `true`
+            equals 1; a position in a text is its letter; a date of YAML equals no text.
     """
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
         raise EvaluatorFailed("the rules are empty", code="invalid_rule", hint=HINT)
-    data, reason = (read_yaml if is_yaml else read_json)(result)
+    data, reason = read_yaml(result, dates=strict_upstream) if is_yaml else read_json(result)
     if reason or data is None:
         return verdict(met=False, reason=reason or "the file has no value")
     goals = []
@@ -39,7 +39,7 @@ def check_json(
         value, there = _value(data, rule(one, "key"), strict=strict_upstream)
         broken = fits(value, one, otherwise=strict_upstream, strict=strict_upstream)
         goals.append((not broken, f"unexpected: {_words(one, value, there=there)}"))
-    return reached(goals, partial=False)
+    return share_of_goals(goals, partial=False)
 
 
 def _value(data: Any, keys: Any, *, strict: bool) -> tuple[Any, bool]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, texts
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -24,7 +24,7 @@ def check_list(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)  # with line ends, which a pattern may match
     goals = [_goal(pattern, lines, expected=True) for pattern in expect]
     goals += [_goal(pattern, lines, expected=False) for pattern in unexpect]
-    return reached(goals, partial=False)
+    return share_of_goals(goals, partial=False)
 
 
 def _patterns(rules: Mapping[str, Any], key: str) -> list[re.Pattern[str]]:

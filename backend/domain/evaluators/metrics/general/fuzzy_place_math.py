@@ -16,19 +16,22 @@ MAX_WORD = 10_000
 
 
 @register(PluginKind.METRIC, "fuzzy_place_math")
-def fuzzy_place_math(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+def fuzzy_place_math(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """The mean similarity (rapidfuzz's `ratio` / 100) of the document's three words to their nearest places.
 
     Args:
         result: path of a .docx file; words are separated by blanks. Any other number of words gives 0.
         rules: `expected`: the places to choose from.
+        strict_upstream: see only what upstream sees of a document, direct runs and links of its paragraphs.
     """
     from rapidfuzz import fuzz
 
     places = texts(rule(rules, "expected"), "`expected`")
     if not places:
         raise EvaluatorFailed("the rules have no places", code="invalid_rule", hint=HINT)
-    words, reason = documents.read_document(result, lambda document: " ".join(documents.texts(document)).split())
+    words, reason = documents.read_document(
+        result, lambda document: " ".join(documents.texts(document)).split(), as_stored=strict_upstream
+    )
     if words is None:
         return verdict(met=False, reason=reason)
     if len(words) != PLACES:

@@ -1,7 +1,7 @@
 """`is_included_all_json_objects`: a JSON object includes all entries of another."""
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, short, verdict
 from backend.domain.formats.json_values import compare
 from backend.domain.formats.jsons import read_json
 from backend.domain.model.score import MetricValue
@@ -36,4 +36,4 @@ def is_included_all_json_objects(
         )
         for key, value in gold.items()
     ]
-    return reached(goals, partial=False)
+    return share_of_goals(goals, partial=False)

@@ -37,7 +37,7 @@ def literal_match(
         return verdict(_to_text(result, ignore_case) == _to_text(expected, ignore_case), words)
     if not isinstance(result, list | tuple) or not isinstance(expected, list | tuple):
         return verdict(met=False, reason=f"{words}: not two lists")
-    left, right = ([_to_text(one, ignore_case) for one in values] for values in (result, expected))
+    left, right = ([_to_text(value, ignore_case) for value in values] for values in (result, expected))
     return verdict(left == right, words)
 
 

@@ -27,7 +27,7 @@ def find_triangle(picture: "Image") -> TrianglePosition | None:
     opaque = plane[..., 3] > 127  # noqa: PLR2004 - half.
     if not opaque.any():
         return None
-    numbers = packed(plane[..., :3])
+    numbers = pack_channels(plane[..., :3])
     front = opaque & (numbers != np.bincount(numbers[opaque]).argmax())
     yellow = front & _yellow(picture)
     rows, columns = np.nonzero(yellow if yellow.any() else front)
@@ -39,7 +39,7 @@ def find_triangle(picture: "Image") -> TrianglePosition | None:
     )
 
 
-def packed(plane: "np.ndarray") -> "np.ndarray":
+def pack_channels(plane: "np.ndarray") -> "np.ndarray":
     """One number per pixel for its channels (four at most), in the order in which rows of channels sort."""
     import numpy as np
 

@@ -48,11 +48,11 @@ def check_brightness_decrease_and_structure_sim(
         return verdict(met=False, reason="the picture is black")
     # Pillow does not scale deep pixels (modes I, I;16, F).
     one, two = (p if strict_upstream and p.mode[0] not in "IF" else p.convert("RGB") for p in (picture, other))
-    error = _error(_scaled(one, dark), _scaled(two, bright))
+    error = _error(_scale(one, dark), _scale(two, bright))
     return verdict(error < threshold, f"{words}; mean squared difference {error:.5f}, expected below {threshold:g}")
 
 
-def _scaled(picture: "Image", value: float) -> "Image":
+def _scale(picture: "Image", value: float) -> "Image":
     factor = _TARGET / value
     return picture.point(lambda channel: min(255, max(0, int(channel * factor))))
 

@@ -8,17 +8,20 @@ from backend.domain.registry import PluginKind, register
 
 
 @register(PluginKind.METRIC, "check_saturation_increase_and_structure_sim")
-def check_saturation_increase_and_structure_sim(result: str | None, expected: str | None) -> MetricValue:
+def check_saturation_increase_and_structure_sim(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False
+) -> MetricValue:
     """1 if the mean saturation is higher than the original's and the structure of hue and lightness is unchanged.
 
     Args:
         result: path of the agent's picture.
         expected: path of the original.
+        strict_upstream: read the pictures as upstream does, without EXIF orientation and clipped at 255.
 
     Raises:
         EvaluatorFailed: the original cannot be read.
     """
-    picture, original, reason = pair(result, expected)
+    picture, original, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     mine, old = saturation(picture), saturation(original)

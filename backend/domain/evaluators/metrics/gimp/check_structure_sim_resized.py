@@ -14,17 +14,20 @@ if TYPE_CHECKING:
 
 
 @register(PluginKind.METRIC, "check_structure_sim_resized")
-def check_structure_sim_resized(result: str | None, expected: str | None) -> MetricValue:
+def check_structure_sim_resized(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False
+) -> MetricValue:
     """1 if the picture, without its transparent margin and scaled to the expected size, has the expected structure.
 
     Args:
         result: path of the agent's picture.
         expected: path of the expected picture.
+        strict_upstream: read the pictures as upstream does, without EXIF orientation and clipped at 255.
 
     Raises:
         EvaluatorFailed: the expected picture cannot be read.
     """
-    picture, gold, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     content = _content(picture)

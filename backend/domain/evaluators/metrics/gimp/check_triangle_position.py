@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._triangle import find_triangle, packed
+from backend.domain.evaluators.metrics.gimp._triangle import find_triangle, pack_channels
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -26,28 +26,28 @@ def check_triangle_position(result: str | None, *, strict_upstream: bool = False
     if picture is None:
         return verdict(met=False, reason=reason)
     if strict_upstream:
-        return verdict(_second_rarest(picture), "judged by the second rarest colour")
+        return verdict(_is_second_rarest(picture), "judged by the second rarest colour")
     triangle = find_triangle(picture)
     if triangle is None:
         return verdict(met=False, reason="the picture has a single colour")
-    met = _near(triangle.mass, picture) or _near(triangle.middle, picture)
+    met = _is_near(triangle.mass, picture) or _is_near(triangle.middle, picture)
     words = (
         f"the triangle is around ({triangle.mass[0]:.0f}, {triangle.mass[1]:.0f}) of {picture.width}x{picture.height}"
     )
     return verdict(met, words)
 
 
-def _near(point: tuple[float, float], picture: "Image") -> bool:
+def _is_near(point: tuple[float, float], picture: "Image") -> bool:
     return all(abs(at - side / 2) < _TOLERANCE * side for at, side in zip(point, picture.size, strict=True))
 
 
-def _second_rarest(picture: "Image") -> bool:
+def _is_second_rarest(picture: "Image") -> bool:
     import numpy as np
 
     plane = np.asarray(picture)
     if plane.ndim != 3:  # noqa: PLR2004 - rows, columns, channels.
         return False
-    numbers = packed(plane)
+    numbers = pack_channels(plane)
     colours, counts = np.unique(numbers, return_counts=True)
     if len(colours) <= 1:
         return False

@@ -29,7 +29,7 @@ def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool 
     Raises:
         EvaluatorFailed: there is no expected picture, or one cannot be read.
     """
-    mine, expected_paths = _listed(result), _listed(expected)
+    mine, expected_paths = _as_list(result), _as_list(expected)
     if not expected_paths:
         raise EvaluatorFailed("there is no expected picture", code="invalid_reference")
     models = [expected_picture(path, as_stored=strict_upstream) for path in expected_paths]
@@ -44,7 +44,7 @@ def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool 
     return verdict(met=True, reason=f"{len(mine)} pictures, all equal")
 
 
-def _listed(paths: Paths) -> list[str | None]:
+def _as_list(paths: Paths) -> list[str | None]:
     return list(paths) if isinstance(paths, list | tuple) else [paths]  # type: ignore[list-item]
 
 
@@ -55,12 +55,15 @@ def _difference(one: "Image", other: "Image", *, colours_of_alpha: bool) -> str:
     resized = f" (scaled from {pixels(one.size)})" if one.size != other.size else ""
     one = one.resize(other.size, Image.Resampling.LANCZOS) if resized else one
     if colours_of_alpha:  # Colours behind full transparency are invisible: premultiplied, they are all 0.
-        one, other = _premultiplied(one), _premultiplied(other)
-    elif one.mode != other.mode:
-        one = one.convert(other.mode)
-    box = ImageChops.difference(one, other).getbbox(alpha_only=not colours_of_alpha)
+        one, other = _premultiply(one), _premultiply(other)
+    try:
+        if one.mode != other.mode:
+            one = one.convert(other.mode)
+        box = ImageChops.difference(one, other).getbbox(alpha_only=not colours_of_alpha)
+    except ValueError as error:  # As stored, deep samples cannot be compared; upstream raises, too.
+        return f"pixels of {one.mode} and {other.mode} cannot be compared: {error}"
     return f"differs in the area {box}{resized}" if box else ""
 
 
-def _premultiplied(picture: "Image") -> "Image":
+def _premultiply(picture: "Image") -> "Image":
     return picture.convert("RGBA").convert("RGBa")

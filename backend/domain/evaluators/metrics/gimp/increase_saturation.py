@@ -7,17 +7,18 @@ from backend.domain.registry import PluginKind, register
 
 
 @register(PluginKind.METRIC, "increase_saturation")
-def increase_saturation(result: str | None, expected: str | None) -> MetricValue:
+def increase_saturation(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the mean saturation of `expected` is higher than that of `result` (upstream's order).
 
     Args:
         result: path of a picture.
         expected: path of the second picture.
+        strict_upstream: read the pictures as upstream does, without EXIF orientation and clipped at 255.
 
     Raises:
         EvaluatorFailed: the second picture cannot be read.
     """
-    picture, other, reason = pair(result, expected)
+    picture, other, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     first, second = saturation(picture), saturation(other)

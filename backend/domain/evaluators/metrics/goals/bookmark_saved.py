@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import share_of_goals, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.formats.url_match import normal
 from backend.domain.model.score import MetricValue
@@ -31,12 +31,15 @@ def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     except (ValueError, AttributeError, RecursionError):
         return verdict(met=False, reason="the bookmarks file is damaged")
     ours = [(name, folder) for url, name, folder in bookmarks if _leads_to(url, str(rules["url"]))]
-    rated = [[actual == rules[key] for key, actual in zip(_FACTS, one, strict=True) if key in rules] for one in ours]
+    rated = [
+        [actual == rules[key] for key, actual in zip(_FACTS, bookmark, strict=True) if key in rules]
+        for bookmark in ours
+    ]
     best = max(rated, key=sum, default=[False for key in _FACTS if key in rules])
     goals = [(bool(ours), f"a bookmark of {rules['url']} among {len(bookmarks)}")]
     facts = [key for key in _FACTS if key in rules]
     goals += [(met, f"{key} {rules[key]!r}: {short(ours)}") for key, met in zip(facts, best, strict=True)]
-    return reached(goals, partial=bool(rules.get("partial")))
+    return share_of_goals(goals, partial=bool(rules.get("partial")))
 
 
 def _leads_to(url: str, expected: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, short, verdict
 from backend.domain.evaluators.metrics.goals._marked_text import has_marked
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, read_document, run_text, runs, text_of
@@ -29,7 +29,7 @@ def document_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     goals, reason = read_document(result, lambda document: _goals(document, rules))
     if goals is None:
         return verdict(met=False, reason=reason)
-    return reached(goals[0], partial=bool(rules.get("partial")), keeps=goals[1])
+    return share_of_goals(goals[0], partial=bool(rules.get("partial")), keeps=goals[1])
 
 
 def _goals(document: "Document", rules: Mapping[str, Any]) -> tuple[list[Goal], list[Goal]]:
@@ -45,16 +45,18 @@ def _goals(document: "Document", rules: Mapping[str, Any]) -> tuple[list[Goal], 
 
     goals: list[Goal] = [(some(one), f"a paragraph {short(one)}") for one in rules.get("paragraphs", ())]
     goals += [(not some(one), f"no paragraph {short(one)}") for one in rules.get("without", ())]
-    goals += [(any(_bold(one, text) for one in pieces), f"{short(text)} in bold") for text in rules.get("bold", ())]
-    goals += [_styled(named, text, style) for text, style in rules.get("styles", {}).items()]
+    goals += [
+        (any(_is_bold(piece, text) for piece in pieces), f"{short(text)} in bold") for text in rules.get("bold", ())
+    ]
+    goals += [_style_goal(named, text, style) for text, style in rules.get("styles", {}).items()]
     return goals, [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
 
 
-def _bold(pieces: list[tuple[str, bool]], text: str) -> bool:
+def _is_bold(pieces: list[tuple[str, bool]], text: str) -> bool:
     whole = "".join(piece for piece, _ in pieces)
     return has_marked(text, whole, [bold for piece, bold in pieces for _ in piece])
 
 
-def _styled(paragraphs: list[tuple[str, str]], text: str, style: str) -> Goal:
+def _style_goal(paragraphs: list[tuple[str, str]], text: str, style: str) -> Goal:
     styles = [name for paragraph, name in paragraphs if paragraph == text]
     return style in styles, f"{short(text)} has style {short(styles)}, expected {style!r}"

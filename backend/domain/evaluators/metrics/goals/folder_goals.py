@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, verdict
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 Contents = Mapping[str, Mapping[str, str]]
+UNLISTED = ""
+"""The getter's entry for what it could not list."""
 
 
 @register(PluginKind.METRIC, "folder_goals")
@@ -16,7 +18,7 @@ def folder_goals(result: Contents | None, rules: Mapping[str, Any]) -> MetricVal
     """Goals about the files of a folder, from the getter `folder_contents`.
 
     Args:
-        result: relative path -> `{mode, sha256}`; folders end in `/`.
+        result: relative path -> `{mode, sha256}`; folders end in `/`. Nothing counts as absent if not all was listed.
         rules: `goals` and `keeps`, lists of conditions; `partial`: the value is the share of met goals. A condition has
             `present` (a path or a list of alternatives), `absent` (a path or a list of paths), and for present files
             `content` (text), `sha256` or `mode` (for example `0o755`; `executable`: the owner may).
@@ -25,7 +27,7 @@ def folder_goals(result: Contents | None, rules: Mapping[str, Any]) -> MetricVal
         return verdict(met=False, reason="the folder does not exist")
     goals = [_condition(result, condition) for condition in rules.get("goals", ())]
     keeps = [_condition(result, condition) for condition in rules.get("keeps", ())]
-    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
+    return share_of_goals(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
 def _condition(contents: Contents, condition: Mapping[str, Any]) -> Goal:
@@ -39,8 +41,10 @@ def _condition(contents: Contents, condition: Mapping[str, Any]) -> Goal:
         words.append(f"{' or '.join(present)} is {'there' if right else 'other than expected' if here else 'missing'}")
     left = [path for path in absent if path in contents]
     if absent:
-        fine = fine and not left
-        words.append(f"{', '.join(left)} still there" if left else f"{', '.join(absent)} gone")
+        unknown = not left and UNLISTED in contents
+        fine = fine and not left and not unknown
+        gone = "perhaps hidden in what could not be listed" if unknown else "gone"
+        words.append(f"{', '.join(left)} still there" if left else f"{', '.join(absent)} {gone}")
     return fine, ", ".join(words)
 
 

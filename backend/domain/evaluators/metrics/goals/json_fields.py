@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, short, verdict
 from backend.domain.formats.json_values import among
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
@@ -29,7 +29,7 @@ def json_fields(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     except (ValueError, RecursionError):
         return verdict(met=False, reason="the file is not JSON")
     goals = [_field(data, path, expected) for path, expected in rules.get("expected", {}).items()]
-    return reached(goals, partial=bool(rules.get("partial")))
+    return share_of_goals(goals, partial=bool(rules.get("partial")))
 
 
 def _field(data: Any, path: str, expected: Any) -> Goal:

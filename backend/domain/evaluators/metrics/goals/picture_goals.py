@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.evaluators.metrics._pictures import pixels
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, verdict
-from backend.domain.formats.pictures import read_picture
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, verdict
+from backend.domain.formats.pictures import on_white, read_picture
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -18,7 +18,7 @@ def picture_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         result: path of the picture.
         rules: any of `size` ([width, height]), `format` (Pillow's name: `PNG`, `JPEG`, ...), `gray` (true: no pixel's
             channels differ by more than 8); `pixels`: a list of `[x, y, [r, g, b]]`, right within 24 per channel, one
-            goal together; `partial`: the value is the share of met goals.
+            goal together; `partial`: the value is the share of met goals. Transparent parts count as white.
     """
     import numpy as np
 
@@ -35,14 +35,14 @@ def picture_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         )
     if "format" in rules:
         goals.append((picture.format == rules["format"], f"format {picture.format}, expected {rules['format']}"))
-    plane = np.asarray(picture.convert("RGB"), dtype=np.int16)
+    plane = np.asarray(on_white(picture), dtype=np.int16)
     if "gray" in rules:
         spread = int((plane.max(axis=2) - plane.min(axis=2)).max())
         goals.append(((spread <= 8) is bool(rules["gray"]), f"the channels differ by up to {spread}"))  # noqa: PLR2004
     if "pixels" in rules:
         wrong = [[x, y] for x, y, colour in rules["pixels"] if not _has(plane, x, y, colour)]
         goals.append((not wrong, f"pixels with other colours: {wrong}"))
-    return reached(goals, partial=bool(rules.get("partial")))
+    return share_of_goals(goals, partial=bool(rules.get("partial")))
 
 
 def _has(plane: Any, x: int, y: int, colour: list[int]) -> bool:

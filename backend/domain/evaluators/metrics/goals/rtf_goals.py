@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, short, verdict
 from backend.domain.evaluators.metrics.goals._marked_text import has_marked
 from backend.domain.formats.rtf import BrokenRtf, RtfParagraph, read_rtf
 from backend.domain.model.score import MetricValue
@@ -42,7 +42,7 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     goals += [(_marked(paragraphs, text, bold=True), f"{short(text)} in bold") for text in rules.get("bold", ())]
     goals += [(_marked(paragraphs, text, bold=False), f"{short(text)} not bold") for text in rules.get("plain", ())]
     keeps = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
-    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
+    return share_of_goals(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
 def _marked(paragraphs: list[RtfParagraph], text: str, *, bold: bool) -> bool:

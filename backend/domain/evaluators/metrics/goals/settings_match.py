@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, short, verdict
 from backend.domain.formats.json_values import number_of
 from backend.domain.formats.setting_values import plain_value
 from backend.domain.model.score import MetricValue
@@ -25,7 +25,7 @@ def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     settings = {key.strip(): value.strip() for key, value in settings.items()}
     goals = [_setting(key, settings.get(key), expected) for key, expected in rules.get("expected", {}).items()]
     keeps = [_setting(key, settings.get(key), expected) for key, expected in rules.get("keeps", {}).items()]
-    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
+    return share_of_goals(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
 def _setting(key: str, actual: str | None, expected: Any) -> Goal:

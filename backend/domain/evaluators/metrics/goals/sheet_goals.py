@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, share_of_goals, short, verdict
 from backend.domain.formats.json_values import equal
 from backend.domain.formats.sheet import DamagedWorkbook, bounds
 from backend.domain.formats.workbook import Workbook, read_workbook
@@ -38,7 +38,7 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     if "sheets" in rules:
         names = [place.name for place in book.places]
         goals.append((names == list(rules["sheets"]), f"the sheets are {short(names)}"))
-    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
+    return share_of_goals(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
 def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
@@ -56,10 +56,10 @@ def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
     cell = sheet.at(area[0], area[1])
     origin = " (computed)" if cell.formula else ""
     words = f"{where} is {short(cell.value)}{origin}, expected {short(dict(expected))}"
-    return _equal(cell.value, expected) and (not expected.get("formula") or cell.formula), words
+    return _are_equal(cell.value, expected) and (not expected.get("formula") or cell.formula), words
 
 
-def _equal(actual: Any, expected: Mapping[str, Any]) -> bool:
+def _are_equal(actual: Any, expected: Mapping[str, Any]) -> bool:
     value = expected.get("value")
     if isinstance(value, bool) or isinstance(actual, bool):
         return equal(actual, value)

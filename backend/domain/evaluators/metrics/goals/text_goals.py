@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import share_of_goals, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -31,4 +31,4 @@ def text_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     goals = [(some(pattern), f"a line {short(pattern)}") for pattern in rules.get("lines", ())]
     goals += [(not some(pattern), f"no line {short(pattern)}") for pattern in rules.get("without", ())]
     keeps = [(some(pattern), f"a line {short(pattern)} is gone") for pattern in rules.get("keeps", ())]
-    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
+    return share_of_goals(goals, partial=bool(rules.get("partial")), keeps=keeps)

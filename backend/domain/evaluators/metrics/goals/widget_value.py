@@ -7,6 +7,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.accessibility import Widget, widgets
+from backend.domain.formats.text_numbers import numbers_in
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -18,17 +19,19 @@ def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
     Args:
         result: the accessibility tree.
         rules: `app` and `role` of the widget; `text`, the first line of its content without blanks in any
-            case, or `number` with `tolerance` (default 1e-9).
+            case, or `number` with `tolerance` (default 1e-9), the only one in that line.
     """
     try:
-        matches = [one for one in widgets(result) if one.app == rules["app"] and one.role == rules["role"]]
+        matches = [widget for widget in widgets(result) if widget.app == rules["app"] and widget.role == rules["role"]]
     except Invalid as error:
         raise EvaluatorFailed(error.message, code="invalid_rule") from error
-    shown = [one for one in matches if "showing" in one.states]
+    shown = [match for match in matches if "showing" in match.states]
     if not shown:
         return verdict(met=False, reason=f"no {rules['role']} of {rules['app']} is on the screen")
     texts = [_content(one) for one in shown]
-    return verdict(any(_right(text, rules) for text in texts), f"it has {short(texts)}, expected {short(dict(rules))}")
+    return verdict(
+        any(_is_right(text, rules) for text in texts), f"it has {short(texts)}, expected {short(dict(rules))}"
+    )
 
 
 def _content(widget: Widget) -> str:
@@ -36,11 +39,10 @@ def _content(widget: Widget) -> str:
     return "".join(lines[0].split())
 
 
-def _right(text: str, rules: Mapping[str, Any]) -> bool:
+def _is_right(text: str, rules: Mapping[str, Any]) -> bool:
     if "text" in rules:
         return text.lower() == "".join(str(rules["text"]).split()).lower()
-    try:
-        number = float(text.replace(",", "").replace("\N{MINUS SIGN}", "-"))
-    except ValueError:
+    numbers = list(numbers_in(text))
+    if len(numbers) != 1 or numbers[0] is None:
         return False
-    return math.isclose(number, float(rules["number"]), rel_tol=0.0, abs_tol=float(rules.get("tolerance", 1e-9)))
+    return math.isclose(numbers[0], float(rules["number"]), rel_tol=0.0, abs_tol=float(rules.get("tolerance", 1e-9)))

@@ -7,7 +7,7 @@ from collections import Counter
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.formats.failures import let_through
-from backend.domain.formats.packages import check_archive
+from backend.domain.formats.packages import DAMAGE, check_archive
 
 MAX_MEMBER = 16 * 2**20
 MAX_TOTAL = 64 * 2**20
@@ -43,7 +43,7 @@ def read_book(path: str | None) -> tuple[Book, str]:
                 if member.file_size > MAX_MEMBER or total > MAX_TOTAL:
                     return {}, f"{short(member.filename)} is too large"
                 book[member.filename] = _lines(kind, package.read(member).decode(errors="replace"))
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
+    except DAMAGE as error:
         let_through(error)
         return {}, f"the book is damaged: {type(error).__name__}"
     return book, "" if book else "nothing in the book can be compared"

@@ -22,7 +22,7 @@ def nearness(result: str | None, expected: Colour, original: Colour | None, colo
 
     A slide with several colours, or still with the original one, has the maximum distance.
     """
-    deck, reason = read_deck(result)
+    deck, reason = read_deck(result, as_stored=colour_of is stored_background)
     if deck is None or not deck.slides:
         return verdict(met=False, reason=reason or "the presentation has no slides")
     colours = [colour_of(slide) for slide in deck.slides]

@@ -34,7 +34,7 @@ def page_numbers(result: str | None, rules: Mapping[str, Any], upstream: Upstrea
     if expected not in {*_CHANNELS, "black"}:
         raise EvaluatorFailed(f"color is {short(expected)}, expected red, green, blue or black", code="invalid_rule")
     if upstream is not None:
-        colour, reason = look_into(result, upstream)
+        colour, reason = look_into(result, upstream, as_stored=True)
         return verdict(_is(expected, colour), reason or f"upstream reads {colour}, expected {expected}")
     numbers, reason = look_into(result, all_numbers)
     if numbers is None:

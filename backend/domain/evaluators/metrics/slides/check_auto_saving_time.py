@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics._libreoffice_settings import read_setting
+from backend.domain.evaluators.metrics._libreoffice_settings import is_off, read_setting
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
@@ -33,9 +33,9 @@ def check_auto_saving_time(
     value, reason = read_setting(result, _PLACE, "AutoSaveTimeIntervall")
     if value is None:
         return verdict(met=False, reason=reason)
-    if not (value.isdecimal() and value.isascii() and int(value) == minutes):
+    if (value.lstrip("0") or "0") != str(minutes):
         return verdict(met=False, reason=f"the interval is {short(value)} minutes, expected {minutes}")
     switch, _ = read_setting(result, _PLACE, "AutoSave")
-    if switch is not None and switch.lower() == "false" and not strict_upstream:
+    if switch is not None and is_off(switch) and not strict_upstream:
         return verdict(met=False, reason="the interval is right, but saving is switched off")
     return verdict(met=True, reason=f"saves every {minutes} minutes")

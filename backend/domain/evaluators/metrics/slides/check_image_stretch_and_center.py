@@ -26,13 +26,13 @@ def check_image_stretch_and_center(
     Raises:
         EvaluatorFailed: the original cannot be read or has no picture there.
     """
-    original, reason = read_deck(expected)
+    original, reason = read_deck(expected, as_stored=strict_upstream)
     originals = _pictures(original)
     if original is None or not originals:
         raise EvaluatorFailed(
             f"original presentation: {reason or 'no picture on its first slide'}", code="invalid_reference"
         )
-    deck, reason = read_deck(result)
+    deck, reason = read_deck(result, as_stored=strict_upstream)
     if deck is None:
         return verdict(met=False, reason=reason)
     copies = [shape for shape in _pictures(deck) if _same(shape, originals[0], by_bytes=True)]

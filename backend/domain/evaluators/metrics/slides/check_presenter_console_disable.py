@@ -1,6 +1,6 @@
 """`check_presenter_console_disable`: LibreOffice Impress' presenter console is disabled."""
 
-from backend.domain.evaluators.metrics._libreoffice_settings import read_setting
+from backend.domain.evaluators.metrics._libreoffice_settings import is_off, read_setting
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -18,4 +18,4 @@ def check_presenter_console_disable(result: str | None) -> MetricValue:
     value, reason = read_setting(result, _PLACE, "EnablePresenterScreen")
     if value is None:
         return verdict(met=False, reason=reason)
-    return verdict(value.lower() == "false", f"EnablePresenterScreen is {short(value)}, expected 'false'")
+    return verdict(is_off(value), f"EnablePresenterScreen is {short(value)}, expected 'false'")

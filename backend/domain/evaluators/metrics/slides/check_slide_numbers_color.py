@@ -25,7 +25,7 @@ def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = Fal
             first `<number>`.
     """
     if strict_upstream:
-        met, reason = look_into(result, _upstream)
+        met, reason = look_into(result, _upstream, as_stored=True)
         return verdict(met, reason or "judged by the master's <number>")
     numbers, reason = look_into(result, all_numbers)
     if numbers is None:

@@ -7,13 +7,16 @@ from backend.domain.registry import PluginKind, register
 
 
 @register(PluginKind.METRIC, "check_slide_orientation_Portrait")
-def check_slide_orientation_Portrait(result: str | None) -> MetricValue:  # noqa: N802 - upstream's name.
+def check_slide_orientation_Portrait(  # noqa: N802 - upstream's name.
+    result: str | None, *, strict_upstream: bool = False
+) -> MetricValue:
     """1 if the slides of a .pptx are higher than wide.
 
     Args:
         result: its path.
+        strict_upstream: files that python-pptx rejects are damaged.
     """
-    deck, reason = read_deck(result)
+    deck, reason = read_deck(result, as_stored=strict_upstream)
     if deck is None:
         return verdict(met=False, reason=reason)
     width, height = deck.width / 360_000, deck.height / 360_000

@@ -28,7 +28,7 @@ def check_strikethrough(result: str | None, rules: Mapping[str, Any], *, strict_
         EvaluatorFailed: the rules name no paragraph.
     """
     slides, shapes, paragraphs = (_positions(rules, key) for key in _PLACES)
-    deck, reason = read_deck(result)
+    deck, reason = read_deck(result, as_stored=strict_upstream)
     if deck is None:
         return verdict(met=False, reason=reason)
     wrong = [
@@ -43,7 +43,7 @@ def check_strikethrough(result: str | None, rules: Mapping[str, Any], *, strict_
 
 def _positions(rules: Mapping[str, Any], key: str) -> list[int]:
     positions = rule(rules, key)
-    if not isinstance(positions, list) or not positions or not all(isinstance(one, int) for one in positions):
+    if not isinstance(positions, list) or not positions or not all(isinstance(position, int) for position in positions):
         raise EvaluatorFailed(f"{key} is {short(positions)}, expected a list of positions", code="invalid_rule")
     return positions
 

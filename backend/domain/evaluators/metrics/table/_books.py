@@ -128,10 +128,12 @@ def differences(actual: Mapping[Any, Any], expected: Mapping[Any, Any], what: st
         for key in {**expected, **actual}
         if key not in actual or key not in expected or actual[key] != expected[key]
     ]
-    return capped(f"{what} {key}: got {short(actual.get(key))}, expected {short(expected.get(key))}" for key in keys)
+    return first_reasons(
+        f"{what} {key}: got {short(actual.get(key))}, expected {short(expected.get(key))}" for key in keys
+    )
 
 
-def capped(reasons: Iterable[str]) -> list[str]:
+def first_reasons(reasons: Iterable[str]) -> list[str]:
     """The first few reasons, and how many more there are."""
     listed = list(reasons)
     more = len(listed) - MOST_REASONS

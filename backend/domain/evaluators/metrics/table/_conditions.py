@@ -21,7 +21,7 @@ from backend.domain.evaluators.metrics.table._formula_values import (
     scalar,
     truth,
 )
-from backend.domain.evaluators.metrics.table._formulas import compiled
+from backend.domain.evaluators.metrics.table._formulas import compile_formula
 from backend.domain.evaluators.metrics.table._matching import areas
 from backend.domain.formats.cell_styles import CellFormat
 from backend.domain.formats.sheet import Bounds, CellError, Sheet, StoredCell, inside
@@ -74,15 +74,15 @@ class Conditions:
         return changes
 
     def _hits(self, condition: FormatCondition) -> list[StoredCell]:
-        self._tests += len(self._filled)
+        self._tests += len(self._filled_cells)
         if self._tests > MAX_TESTS:
             raise NotUnderstood("the sheet has too many conditions and cells")
-        cells = [cell for cell in self._filled if _covers(condition, cell)]
+        cells = [cell for cell in self._filled_cells if _covers(condition, cell)]
         test = self._test(condition, cells)
         return [cell for cell in cells if test(cell)]
 
     @cached_property
-    def _filled(self) -> list[StoredCell]:
+    def _filled_cells(self) -> list[StoredCell]:
         return [cell for cell in self._sheet.cells() if cell.value is not None]
 
     def _read(self) -> Iterator[FormatCondition]:
@@ -100,13 +100,13 @@ class Conditions:
     def _test(self, condition: FormatCondition, cells: list[StoredCell]) -> Test:
         kind = condition.kind
         if kind in _BY_FORMULA and condition.formulas:
-            formula = compiled(condition.formulas[0])
+            formula = compile_formula(condition.formulas[0])
             return lambda cell: self._holds(formula, condition, cell)
         if kind == "cellIs":
             return self._cell_is(condition)
         if kind in {"duplicateValues", "uniqueValues"}:
-            counts = Counter(_folded(cell.value) for cell in cells)
-            return lambda cell: (counts[_folded(cell.value)] > 1) == (kind == "duplicateValues")
+            counts = Counter(_fold_case(cell.value) for cell in cells)
+            return lambda cell: (counts[_fold_case(cell.value)] > 1) == (kind == "duplicateValues")
         numbers = [float(cell.value or 0) for cell in cells if _is_number(cell.value)]
         if kind == "top10":
             return _among_first(condition.options, numbers)
@@ -115,14 +115,17 @@ class Conditions:
         raise NotUnderstood(f"conditions of kind {kind!r} are not supported")
 
     def _cell_is(self, condition: FormatCondition) -> Test:
-        sign, bounds_ = condition.options.get("operator", "equal"), [compiled(text) for text in condition.formulas]
+        sign, bounds_ = (
+            condition.options.get("operator", "equal"),
+            [compile_formula(text) for text in condition.formulas],
+        )
         if sign in _SIGNS and bounds_:
             return lambda cell: self._compares(
                 condition, cell, lambda value, refs: compare(_SIGNS[sign], value, refs[0]), bounds_
             )
         if sign in {"between", "notBetween"} and len(bounds_) > 1:
             return lambda cell: self._compares(
-                condition, cell, lambda value, refs: _between(value, refs) == (sign == "between"), bounds_
+                condition, cell, lambda value, refs: _is_between(value, refs) == (sign == "between"), bounds_
             )
         raise NotUnderstood(f"the comparison {sign!r} is not supported")
 
@@ -178,7 +181,7 @@ def _read_as(value: Any) -> Any:
     return FormulaError(str(value)) if isinstance(value, CellError) else value
 
 
-def _folded(value: Any) -> Any:
+def _fold_case(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
@@ -186,7 +189,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _between(value: Any, references: list[Any]) -> bool:
+def _is_between(value: Any, references: list[Any]) -> bool:
     small, large = references[:2] if compare("<=", references[0], references[1]) else references[1::-1]
     return compare(">=", value, small) and compare("<=", value, large)
 

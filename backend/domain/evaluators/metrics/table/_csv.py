@@ -13,7 +13,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _QUOTED_TEXT = re.compile('"[^"]*"')
 
 
-def compared(  # noqa: PLR0913 - the options of two suites.
+def compare_cells(  # noqa: PLR0913 - the options of two suites.
     result: str | None,
     expected: str | Sequence[str | None] | None,
     *,
@@ -30,7 +30,7 @@ def compared(  # noqa: PLR0913 - the options of two suites.
         strict: trailing blanks count.
         ignore_case: ignore case.
         keep_mark: a byte-order mark counts.
-        as_written: quotes count even where a cell needs none.
+        as_written: quotes count even where a cell needs none, and rarer separators end a line.
 
     Raises:
         EvaluatorFailed: an expected file cannot be read, and no other one matches.
@@ -41,11 +41,11 @@ def compared(  # noqa: PLR0913 - the options of two suites.
         return [line.lower() for line in lines] if ignore_case else lines
 
     paths = [expected] if isinstance(expected, str) or expected is None else list(expected)
-    golds = [read_lines(path, keep_mark=keep_mark) for path in paths]
+    golds = [read_lines(path, keep_mark=keep_mark, as_published=as_written) for path in paths]
     unread = [reason for lines, reason in golds if lines is None]
     if len(unread) == len(golds):
         raise EvaluatorFailed(f"expected table: {unread[0] if unread else 'none is named'}", code="invalid_reference")
-    actual, reason = read_lines(result, keep_mark=keep_mark)
+    actual, reason = read_lines(result, keep_mark=keep_mark, as_published=as_written)
     if actual is None:
         return verdict(met=False, reason=reason)
     tables = [plain(lines) for lines, _ in golds if lines is not None]

@@ -89,11 +89,11 @@ def truth(value: Any) -> bool:
 
 def compare(sign: str, left: Any, right: Any) -> bool:
     """Compares two values: numbers before text before booleans, ignoring case."""
-    mine, other = _ordered(left, right), _ordered(right, left)
+    mine, other = _sort_key(left, right), _sort_key(right, left)
     return bool(_COMPARISONS[sign](mine, other))
 
 
-def _ordered(value: Any, beside: Any) -> tuple[int, Any]:
+def _sort_key(value: Any, beside: Any) -> tuple[int, Any]:
     if value is None:
         value = {str: "", bool: False}.get(type(beside), 0)
     if isinstance(value, bool):

@@ -46,7 +46,7 @@ _ARITHMETIC: dict[str, Callable[[float, float], Any]] = {
 _LAST_ROW = 1_048_576
 
 
-def compiled(text: str) -> Node:
+def compile_formula(text: str) -> Node:
     """A parsed formula, to be evaluated at many cells.
 
     Raises:
@@ -59,7 +59,7 @@ def compiled(text: str) -> Node:
     return node
 
 
-def _computed(sign: str, left: Any, right: Any) -> Any:
+def _compute(sign: str, left: Any, right: Any) -> Any:
     if sign == "&":
         return text(left) + text(right)
     if _BINDING[sign] == 1:
@@ -101,7 +101,7 @@ class _Parser:
         left = self._operand()
         while (sign := self.peek()) is not None and _BINDING.get(sign, 0) > binding:
             self._at += 1
-            left = _joined(sign, left, self.expression(_BINDING[sign]))
+            left = _binary_node(sign, left, self.expression(_BINDING[sign]))
         self._depth -= 1
         return left
 
@@ -113,7 +113,7 @@ class _Parser:
         node = self._value()
         while self.peek() == "%":
             self._at += 1
-            node = _joined("/", node, lambda _: 100.0)
+            node = _binary_node("/", node, lambda _: 100.0)
         return node
 
     def _value(self) -> Node:
@@ -132,9 +132,9 @@ class _Parser:
             return _area(token["area"], token["sheet"])
         if token["error"] is not None:
             return _error(token["error"])
-        return self._called(token["name"] or "")
+        return self._parse_call(token["name"] or "")
 
-    def _called(self, name: str) -> Node:
+    def _parse_call(self, name: str) -> Node:
         if self.peek() != "(":
             if name.upper() in {"TRUE", "FALSE"}:
                 known = name.upper() == "TRUE"
@@ -162,8 +162,8 @@ class _Parser:
             raise NotUnderstood(f"a {sign!r} is missing")
 
 
-def _joined(sign: str, left: Node, right: Node) -> Node:
-    return lambda place: _computed(sign, scalar(left(place), place), scalar(right(place), place))
+def _binary_node(sign: str, left: Node, right: Node) -> Node:
+    return lambda place: _compute(sign, scalar(left(place), place), scalar(right(place), place))
 
 
 def _error(words: str) -> Node:

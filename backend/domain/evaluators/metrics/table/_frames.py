@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 from backend.domain.formats.sheet import CellError, Sheet, Value
@@ -64,9 +65,11 @@ class SheetFrame:
             return False
         if mine[0] != theirs[0] or mine[1] != theirs[1]:
             return False
-        return not (self.book.styles.has_dates or other.book.styles.has_dates) or self.whens(mine[2]) == other.whens(
-            theirs[2]
-        )
+        styles = (self.book.styles, other.book.styles)
+        if not any(each.has_dates or each.has_iso_dates for each in styles):
+            return True
+        dates = self.whens(mine[2])
+        return dates == other.whens(theirs[2]) and (self.book.epoch_1904 == other.book.epoch_1904 or not any(dates))
 
     def whens(self, marks: list[int]) -> list[str]:
         """Which cells of a row are dates, durations or numbers."""
@@ -77,7 +80,7 @@ class SheetFrame:
         if number == 1:
             return self._header()
         kinds = self.kinds
-        row = {column: self._compared(value, kinds[column]) for column, value in self._filled(number)}
+        row = {column: self._comparable(value, kinds[column]) for column, value in self._forward_filled(number)}
         return {column: value for column, value in row.items() if value is not None}
 
     @cached_property
@@ -85,7 +88,7 @@ class SheetFrame:
         """Column -> `number`, `truth` or `object`, from the types of its cells below the header."""
         kinds: dict[int, set[str]] = {}
         for number in self.sheet.rows:
-            for column, value in self._filled(number):
+            for column, value in self._forward_filled(number):
                 kinds.setdefault(column, set())
                 if number > 1:
                     kinds[column].add(self._sort(value))
@@ -96,7 +99,7 @@ class SheetFrame:
         """Last row and last column with a value."""
         rows = columns = 0
         for number in self.sheet.rows:
-            filled = [column for column, _ in self._filled(number)]
+            filled = [column for column, _ in self._forward_filled(number)]
             if filled:
                 rows, columns = max(rows, number), max(columns, *filled)
         return rows, columns
@@ -118,23 +121,25 @@ class SheetFrame:
         }
 
     def _header(self) -> dict[int, Any]:
-        header = {column: self._headed(value) for column, value in self._filled(1)}
+        header = {column: self._header_value(value) for column, value in self._forward_filled(1)}
         if self._way.strict:
-            return {column: header.get(column, f"Unnamed: {column - 1}") for column in range(1, self.shape[1] + 1)}
+            columns = range(1, self.shape[1] + 1)
+            names = _made_unique([header.get(column, f"Unnamed: {column - 1}") for column in columns])
+            return dict(zip(columns, names, strict=True))
         return header
 
-    def _headed(self, value: Any) -> Any:
+    def _header_value(self, value: Any) -> Any:
         if isinstance(value, CellError):
             return MISSING
-        return value if self._way.strict else self._compared(value, "object", words=False)
+        return value if self._way.strict else self._comparable(value, "object", words=False)
 
-    def _filled(self, number: int) -> Iterator[tuple[int, Any]]:
+    def _forward_filled(self, number: int) -> Iterator[tuple[int, Any]]:
         columns, values, marks = self.sheet.rows.get(number, ((), (), ()))
         for column, value, mark in zip(columns, values, marks, strict=True):
             if value is not None and value != "":
-                yield column, self._dated(value, mark >> 1)
+                yield column, self._to_date(value, mark >> 1)
 
-    def _dated(self, value: Value, style: int) -> Any:
+    def _to_date(self, value: Value, style: int) -> Any:
         """The value; for a number in a date format, the date."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             return value
@@ -166,7 +171,7 @@ class SheetFrame:
         known: tuple[str, Any] = self._texts[text]
         return known
 
-    def _compared(self, value: Any, kind: str, *, words: bool = True) -> Any:
+    def _comparable(self, value: Any, kind: str, *, words: bool = True) -> Any:
         """The compared value of a cell, None = empty; `words`: some texts count as missing values."""
         if isinstance(value, CellError):
             return None if self._way.strict else MISSING
@@ -181,7 +186,9 @@ class SheetFrame:
             # In Python, and so in some of upstream's columns, TRUE equals 1.
             return value if self._way.strict else ("truth", value)
         exact = not isinstance(value, int | float)
-        return value if exact or (self._way.strict and kind != "number") else rounded(value, self._way.precision)
+        return (
+            value if exact or (self._way.strict and kind != "number") else round_half_even(value, self._way.precision)
+        )
 
 
 def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool) -> Iterator[tuple[int, int, Any, Any]]:
@@ -202,7 +209,7 @@ def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool)
                     yield number, column, mine.get(column), other.get(column)
 
 
-def rounded(value: float, precision: int) -> float:
+def round_half_even(value: float, precision: int) -> float:
     """Rounds to a number of decimal digits, halves to even on the scaled number, as numpy does."""
     if isinstance(value, int) and precision >= 0:
         return value
@@ -226,6 +233,17 @@ def moment(value: float, *, epoch_1904: bool, duration: bool) -> Any:
         return datetime(1904, 1, 1) + span if epoch_1904 else datetime(1899, 12, 30) + span + early  # noqa: DTZ001
     except (OverflowError, ValueError):
         return CellError("#VALUE!")
+
+
+def _made_unique(names: list[Any]) -> list[Any]:
+    """As pandas' `read_excel` does: a second column `a` is `a.1`, unless there is one."""
+    unique: list[Any] = []
+    present, used = set(names), set[Any]()
+    for name in names:
+        numbered = (f"{name}.{number}" for number in count(1))
+        unique.append(name if name not in used else next(x for x in numbered if x not in used and x not in present))
+        used.add(unique[-1])
+    return unique
 
 
 def _kind(sorts: set[str]) -> str:

@@ -186,7 +186,7 @@ def _look_up(place: FormulaContext, arguments: Sequence[Node]) -> Any:
     return place.values(Area((top + row - 1, column, top + row - 1, column), area.sheet))[0]
 
 
-def _ranked(name: str, *, descending: bool) -> None:
+def _check_rank_arguments(name: str, *, descending: bool) -> None:
     def called(place: FormulaContext, arguments: Sequence[Node]) -> float:
         values = sorted(_numbers(place, arguments[:1]), reverse=descending)
         position = int(number(scalar(arguments[1](place), place)))
@@ -226,7 +226,7 @@ def _serial(year: Any, month: Any, day: Any) -> float:
     return float((first - _EPOCH.date()).days + int(number(day)) - 1)
 
 
-def _formatted(value: Any, code: Any) -> str:
+def _format(value: Any, code: Any) -> str:
     day, pattern = _day(value), text(code).lower()
     known = {"dddd": _DAYS[day.weekday()], "ddd": _DAYS[day.weekday()][:3], "d": str(day.day), "dd": f"{day.day:02}"}
     known |= {"m": str(day.month), "mm": f"{day.month:02}", "yyyy": str(day.year), "0": f"{number(value):.0f}"}
@@ -261,7 +261,7 @@ def _median(values: list[float]) -> float:
     return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
-def _rounded(value: Any, digits: Any = 0) -> float:
+def _round(value: Any, digits: Any = 0) -> float:
     scale = 10.0 ** int(number(digits))
     return math.copysign(math.floor(abs(number(value)) * scale + 0.5) / scale, number(value))
 
@@ -272,7 +272,7 @@ def _root(value: Any) -> float:
     return math.sqrt(number(value))
 
 
-def _filled(place: FormulaContext, arguments: Sequence[Node]) -> float:
+def _count_values(place: FormulaContext, arguments: Sequence[Node]) -> float:
     return float(sum(value is not None for argument in arguments for value in _items(place, argument)[0]))
 
 
@@ -309,20 +309,20 @@ _of_numbers("MEDIAN", _median)
 _of_numbers("MIN", lambda values: min(values, default=0.0))
 _of_numbers("MAX", lambda values: max(values, default=0.0))
 _of_numbers("COUNT", lambda values: float(len(values)))
-_enter("COUNTA", 1, MANY, _filled)
+_enter("COUNTA", 1, MANY, _count_values)
 _enter("COUNTBLANK", 1, 1, _empty)
 _enter("COUNTIF", 2, 2, _count_if)
 _enter("SUMIF", 2, 3, _sum_if)
 _enter("MATCH", 2, 3, _match)
 _enter("VLOOKUP", 3, 4, _look_up)
-_ranked("LARGE", descending=True)
-_ranked("SMALL", descending=False)
+_check_rank_arguments("LARGE", descending=True)
+_check_rank_arguments("SMALL", descending=False)
 _enter("ROW", 1, 1, _row_of)
 _enter("COLUMN", 1, 1, _column_of)
 _of_values("ABS", 1, 1, lambda value: abs(number(value)))
 _of_values("INT", 1, 1, lambda value: float(math.floor(number(value))))
 _of_values("TRUNC", 1, 1, lambda value: float(math.trunc(number(value))))
-_of_values("ROUND", 2, 2, _rounded)
+_of_values("ROUND", 2, 2, _round)
 _of_values("MOD", 2, 2, _mod)
 _of_values("SQRT", 1, 1, _root)
 _of_values("LEN", 1, 1, lambda value: float(len(text(value))))
@@ -342,7 +342,7 @@ _of_values(
 )
 _of_values("CONCATENATE", 1, MANY, lambda *values: "".join(map(text, values)))
 _of_values("VALUE", 1, 1, number)
-_of_values("TEXT", 2, 2, _formatted)
+_of_values("TEXT", 2, 2, _format)
 _of_values("DATE", 3, 3, _serial)
 _of_values("YEAR", 1, 1, lambda value: float(_day(value).year))
 _of_values("MONTH", 1, 1, lambda value: float(_day(value).month))

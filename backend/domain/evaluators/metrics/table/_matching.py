@@ -47,7 +47,7 @@ class ValueRule(Parameters):
         if self.method in _LISTS:
             return isinstance(value, str) and self._same_list(value, strict=strict)
         if self.method == "spreadsheet_range":
-            return isinstance(value, str) and _between(areas(value), areas(self.ref[0]), areas(self.ref[1]))
+            return isinstance(value, str) and _is_between(areas(value), areas(self.ref[0]), areas(self.ref[1]))
         try:
             return bool(self._compared(value, by_type=not strict))
         except (TypeError, ValueError, OverflowError):
@@ -77,11 +77,11 @@ def areas(text: str) -> list[Bounds]:
     return [area for part in str(text).split() if (area := bounds(part)) is not None]
 
 
-def _between(areas: Sequence[Bounds], least: Sequence[Bounds], most: Sequence[Bounds]) -> bool:
-    return all(_within(part, areas) for part in least) and all(_within(part, most) for part in areas)
+def _is_between(areas: Sequence[Bounds], least: Sequence[Bounds], most: Sequence[Bounds]) -> bool:
+    return all(_is_within(part, areas) for part in least) and all(_is_within(part, most) for part in areas)
 
 
-def _within(part: Bounds, areas: Sequence[Bounds]) -> bool:
+def _is_within(part: Bounds, areas: Sequence[Bounds]) -> bool:
     """Whether an area is inside the union of others: subtracting each leaves nothing."""
     left = [part]
     for area in areas:

@@ -62,13 +62,13 @@ def check_options(options: Mapping[str, Any]) -> None:
     TableOptions.of(options)
 
 
-def checked(metric: T) -> T:
+def with_check(metric: T) -> T:
     """Gives a metric its `check`, which validates a task's options without any file."""
     metric.check = check_options  # type: ignore[attr-defined]
     return metric
 
 
-def judged(
+def judge_tables(
     result: str | None, expected: str | None, options: Mapping[str, Any], *, strict: bool, waa: bool = False
 ) -> MetricValue:
     """1 if all rules are met. All are evaluated, so that the reasons are complete and independent of their order."""
@@ -84,7 +84,7 @@ def judged(
     wrong = [
         f"rule {number} ({rule.type}): {words}"
         for number, rule in enumerate(rules, 1)
-        for words in _judged(rule, books)
+        for words in _apply_rule(rule, books)
     ]
     reasons = (*wrong[:MOST_REASONS], *dict.fromkeys(books.notes))
     return MetricValue(
@@ -99,7 +99,7 @@ def _expectation(path: str) -> Workbook:
     return book
 
 
-def _judged(rule: Rule, books: WorkbookPair) -> list[str]:
+def _apply_rule(rule: Rule, books: WorkbookPair) -> list[str]:
     try:
         return rule.judge(books)
     except DamagedWorkbook as error:

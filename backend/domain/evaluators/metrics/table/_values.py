@@ -21,6 +21,6 @@ def value_of(books: WorkbookPair, reference: SheetReference, row: int, column: i
 
 
 def text_of(books: WorkbookPair, reference: SheetReference, row: int, column: int) -> str | None:
-    """The same as text, None for an empty cell."""
+    """A cell's value as text, None for an empty cell."""
     value = value_of(books, reference, row, column)
     return None if value is None else str(value)

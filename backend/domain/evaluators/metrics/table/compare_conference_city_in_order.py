@@ -49,10 +49,11 @@ def _cities(rules: Mapping[str, Any]) -> list[list[str]]:
     entries = rules.get("expected")
     entries = entries if isinstance(entries, Sequence) and not isinstance(entries, str) else []
     cities = [
-        [each] if isinstance(each, str) else list(each) if isinstance(each, list | tuple) else [] for each in entries
+        [entry] if isinstance(entry, str) else list(entry) if isinstance(entry, list | tuple) else []
+        for entry in entries
     ]
     needed = LAST_ROW - FIRST_ROW + 1
-    if len(cities) < needed or not all(each and all(isinstance(name, str) for name in each) for each in cities):
+    if len(cities) < needed or not all(city and all(isinstance(name, str) for name in city) for city in cities):
         raise EvaluatorFailed(f"`expected` needs {needed} names of cities, or lists of names", code="invalid_rule")
     return cities[:needed]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from backend.domain.evaluators.metrics.table._csv import compared
+from backend.domain.evaluators.metrics.table._csv import compare_cells
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -27,7 +27,7 @@ def compare_csv(
         ignore_case: ignore case.
         strict_upstream: quotes count.
     """
-    return compared(
+    return compare_cells(
         result,
         expected,
         strict=strict,
@@ -50,7 +50,7 @@ def compare_csv_waa(
 
     1 if all lines are the same; see the common one.
     """
-    return compared(
+    return compare_cells(
         result,
         expected,
         strict=strict,

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from backend.domain.evaluators.metrics.table._tables import checked, judged
+from backend.domain.evaluators.metrics.table._tables import judge_tables, with_check
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 
 @register(PluginKind.METRIC, "compare_table")
-@checked
+@with_check
 def compare_table(
     result: str | None, expected: str | None = None, *, strict_upstream: bool = False, **options: Any
 ) -> MetricValue:
@@ -20,11 +20,11 @@ def compare_table(
         strict_upstream: reproduces OSWorld's bugs (docs/internals/evaluators.md).
         **options: `rules`, see `_rules`.
     """
-    return judged(result, expected, options, strict=strict_upstream)
+    return judge_tables(result, expected, options, strict=strict_upstream)
 
 
 @register(PluginKind.METRIC, "compare_table", dialect="waa")
-@checked
+@with_check
 def compare_table_waa(
     result: str | None, expected: str | None = None, *, strict_upstream: bool = False, **options: Any
 ) -> MetricValue:
@@ -32,4 +32,4 @@ def compare_table_waa(
 
     1 if all rules are met; see the common one.
     """
-    return judged(result, expected, options, strict=strict_upstream, waa=True)
+    return judge_tables(result, expected, options, strict=strict_upstream, waa=True)

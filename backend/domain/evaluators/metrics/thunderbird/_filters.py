@@ -68,12 +68,19 @@ def _add(current: MailFilter, key: str, value: str) -> None:
 
 
 def read_condition(texts: Sequence[str]) -> Condition:
-    """The terms of a condition. Where all are joined alike they are sorted, as their order has no effect then.
+    """The terms of a condition in one form for all conditions that select the same messages.
+
+    How the first term is joined has no effect, as nothing stands before it. Where all are joined alike they are sorted,
+    as their order has none, either, and Thunderbird compares texts without regard to case.
 
     Args:
         texts: `ALL`, or texts of one or more terms such as `AND (subject,contains,sale)`.
     """
     terms = [term for text in texts for term in _terms(text)]
+    if len({term[1:] for term in terms}) == 1 and len(terms[0]) > 2:  # noqa: PLR2004 - `ALL` and what cannot be read.
+        return (("AND", *terms[0][1:]),)
+    if len(terms) > 1 and len(terms[0]) > 2 and len(terms[1]) > 2:  # noqa: PLR2004 - as above.
+        terms[0] = (terms[1][0], *terms[0][1:])
     alike = len({term[0] for term in terms}) == 1
     return tuple(sorted(set(terms))) if alike else tuple(terms)
 
@@ -85,7 +92,8 @@ def _terms(text: str) -> list[Term]:
     place = 0
     while match := _TERM.match(text, place):
         value = match["quoted"] if match["quoted"] is not None else _bare(match["value"])
-        terms.append((match["joined"], _bare(match["attribute"]).lower(), match["operator"].strip().lower(), value))
+        compared = (_bare(match["attribute"]), match["operator"].strip(), value)
+        terms.append((match["joined"], *(one.lower() for one in compared)))
         place = match.end()
     rest = text[place:].strip()
     return [*terms, ("?", rest)] if rest or not terms else terms

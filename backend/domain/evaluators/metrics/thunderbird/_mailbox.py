@@ -6,7 +6,10 @@ its source names them (`nsMsgMessageFlags.h`).
 """
 
 import re
+from binascii import Error as NotBase64
 from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
 from pathlib import Path
 
 MAX_BYTES = 64 * 2**20
@@ -18,6 +21,7 @@ _STATUS, _STATUS_2, _KEYS = "x-mozilla-status", "x-mozilla-status2", "x-mozilla-
 _FROM_THUNDERBIRD = re.compile(r"x-mozilla-|x-account-key$|x-uidl$")
 _HEX = re.compile(r"\s*([0-9a-fA-F]{1,8})\b")
 DELETED = 0x0008
+_MAX_FIELD = 65_536  # characters
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,19 @@ def _read(message: str) -> tuple[list[tuple[str, str]], str]:
     """Header fields (lower-case name, unfolded value) and body, without blanks at the ends of lines."""
     head, _, body = message.strip("\n").partition("\n\n")
     lines = _FOLDED.sub("", head).split("\n")
-    fields = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    fields = [(name.strip().lower(), _decode(value)) for name, _, value in (line.partition(":") for line in lines)]
     return fields, "\n".join(line.rstrip() for line in body.split("\n")).strip()
+
+
+def _decode(value: str) -> str:
+    """A field's value without encoded words (RFC 2047), which may be written in several ways; blanks once."""
+    text = " ".join(value.split())
+    try:
+        if "=?" in text and len(text) <= _MAX_FIELD:
+            return str(make_header(decode_header(text)))
+        return text.encode("latin-1").decode()
+    except (HeaderParseError, LookupError, NotBase64, UnicodeError, ValueError):
+        return text
 
 
 def _is_deleted(fields: list[tuple[str, str]]) -> bool:

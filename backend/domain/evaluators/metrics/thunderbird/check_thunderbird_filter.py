@@ -45,7 +45,7 @@ def check_thunderbird_filter(result: str | None, rules: object, *, strict_upstre
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    filters: list[Any] = _published(text) if strict_upstream else read_filters(text)
+    filters: list[Any] = _published_filters(text) if strict_upstream else read_filters(text)
     fits = _is_published if strict_upstream else _is
     wrong = [f"no filter is {short(dict(one))}" for one in expect if not any(fits(one, each, True) for each in filters)]
     wrong += [f"a filter is {short(dict(one))}" for one in unexpect if any(fits(one, each, False) for each in filters)]
@@ -81,7 +81,7 @@ def _texts(condition: object) -> list[str]:
     return list(texts)
 
 
-def _published(text: str) -> list[dict[str, Any]]:
+def _published_filters(text: str) -> list[dict[str, Any]]:
     """Each filter begins with its name and ends with its condition."""
     filters: list[dict[str, Any]] = []
     current: dict[str, Any] | None = None

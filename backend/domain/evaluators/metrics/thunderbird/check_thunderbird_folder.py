@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.thunderbird._mailbox import MailFlags, messages
+from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -35,12 +36,13 @@ def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
         ignore_keys: False = its labels count as well.
         remove_deleted: ignore messages marked as deleted.
         remove_duplicate: ignore duplicates.
-        strict_upstream: as published, where all messages are skipped and nothing is compared.
+        strict_upstream: as published, where all messages are skipped: only an empty file differs from others.
     """
     paths, golds = _paths(result, len(_paths(expected, 1))), _paths(expected, 1)
     reading = MailFlags(status=ignore_status is False, keys=ignore_keys is False, deleted=not remove_deleted)
     if strict_upstream:
-        return verdict(met=None not in paths, reason="every folder's file is there; nothing is compared, as published")
+        same = all(map(_published_alike, paths, golds))
+        return verdict(same, "as published, no message is compared: only empty files differ from others")
     if len(paths) != len(golds):
         raise EvaluatorFailed(f"{len(paths)} folders are compared with {len(golds)}", code="invalid_rule")
     reasons = []
@@ -50,6 +52,15 @@ def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
     return MetricValue(
         value=float(not reasons), reasons=tuple(reasons[:20]) or ("the folders have the expected messages",)
     )
+
+
+def _published_alike(mine: str | None, gold: str | None) -> bool:
+    """Whether both files have text, or neither: as published, what is split by `FROM - ` counts where it is blank."""
+    (actual, _), (expected, _) = read_text(mine), read_text(gold)
+    if actual is None or expected is None:
+        return False
+    blank = [any(not part.strip() for part in text.strip().split("FROM - ")) for text in (actual, expected)]
+    return blank[0] == blank[1]
 
 
 def _paths(value: Paths, number: int) -> list[str | None]:

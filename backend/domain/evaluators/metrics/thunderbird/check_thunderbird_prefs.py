@@ -9,7 +9,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT
 from backend.domain.evaluators.metrics._value_rules import fits
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.mozilla_prefs import read_prefs
+from backend.domain.formats.mozilla_prefs import MAX_TEXT, read_prefs
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -35,9 +35,12 @@ def check_thunderbird_prefs(result: str | None, rules: object, *, strict_upstrea
     if text is None:
         return verdict(met=False, reason=reason)
     if strict_upstream:
-        prefs = _published(text, {*expect, *unexpect})
+        prefs = _published_prefs(text, {*expect, *unexpect})
     else:
-        prefs = {key: [value] for key, value in read_prefs(text).items()}
+        settings = read_prefs(text)
+        if settings is None:
+            return verdict(met=False, reason=f"the file is longer than {MAX_TEXT // 2**20} MiB")
+        prefs = {key: [value] for key, value in settings.items()}
     wrong = [f"{key} is {_pref_text(prefs, key)}, expected {short(dict(one))}" for key, one in expect.items()
              if key not in prefs or not fits(prefs[key][-1], one, strict=strict_upstream)]  # fmt: skip
     wrong += [f"{key} is {_pref_text(prefs, key)}, which is not allowed" for key, one in unexpect.items()
@@ -59,7 +62,7 @@ def _part(rules: object, name: str) -> Rules:
     return part
 
 
-def _published(text: str, keys: set[str]) -> dict[str, list[Any]]:
+def _published_prefs(text: str, keys: set[str]) -> dict[str, list[Any]]:
     """The values of these settings, in the file's order."""
     prefs: dict[str, list[Any]] = {}
     for line in text.split("\n"):

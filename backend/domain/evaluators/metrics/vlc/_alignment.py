@@ -21,11 +21,11 @@ def _fast(first: Any, second: Any) -> tuple[float, list[tuple[int, int]]]:
     rows, columns = len(first), len(second)
     if min(rows, columns) < RADIUS + 2:
         return _align(first, second, [(0, columns - 1)] * rows)
-    _, path = _fast(_halved(first), _halved(second))
+    _, path = _fast(_halve(first), _halve(second))
     return _align(first, second, _window(path, rows, columns))
 
 
-def _halved(series: Any) -> Any:
+def _halve(series: Any) -> Any:
     even = len(series) // 2 * 2
     return (series[0:even:2] + series[1:even:2]) / 2
 

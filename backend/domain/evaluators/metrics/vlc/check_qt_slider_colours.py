@@ -13,6 +13,7 @@ from backend.domain.registry import PluginKind, register
 KEY = "qt-slider-colours"
 DEFAULT = "153;210;153;20;210;20;255;199;15;245;39;29"
 BLACKISH = 100  # upper bound of every channel
+CHANNELS = 12  # that VLC reads; it fills up a shorter list with white
 
 
 @register(PluginKind.METRIC, "check_qt_slider_colours")
@@ -25,7 +26,7 @@ def check_qt_slider_colours(
         result: path of `vlcrc`.
         rules: `type` `match` with `expected_qt_slider_colours`, or `blackish`: every channel of every colour is
             below 100.
-        strict_upstream: as published, commented lines count.
+        strict_upstream: as published, commented lines count, and so does a list of fewer than four colours.
     """
     kind = rule(rules, "type")
     if kind not in {"match", "blackish"}:
@@ -36,14 +37,16 @@ def check_qt_slider_colours(
     value, reason = value_of(result, KEY, DEFAULT, strict=strict_upstream)
     if value is None:
         return verdict(met=False, reason=reason)
-    right = value == expected if kind == "match" else _blackish(value)
+    right = value == expected if kind == "match" else _is_blackish(value, strict=strict_upstream)
     return verdict(right, f"{KEY} is {short(value)}, expected {short(expected)}")
 
 
-def _blackish(colours: str) -> bool:
-    """Complete colours only: a remainder at the end is ignored."""
+def _is_blackish(colours: str, *, strict: bool) -> bool:
+    """Four colours are shown; as published, complete colours only: a remainder at the end is ignored."""
     try:
         channels = [int(part) for part in colours.split(";")]
     except ValueError:
         return False
-    return all(channel < BLACKISH for channel in channels[: len(channels) // 3 * 3])
+    if strict:
+        return all(channel < BLACKISH for channel in channels[: len(channels) // 3 * 3])
+    return len(channels) >= CHANNELS and all(0 <= channel < BLACKISH for channel in channels[:CHANNELS])

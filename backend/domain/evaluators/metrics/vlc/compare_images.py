@@ -12,7 +12,11 @@ BETTER = 0.01  # required improvement over the reference
 
 @register(PluginKind.METRIC, "compare_images")
 def compare_images(
-    result: str | None, expected: str | None, *, reference_base_result: float | None = None
+    result: str | None,
+    expected: str | None,
+    *,
+    reference_base_result: float | None = None,
+    strict_upstream: bool = False,
 ) -> MetricValue:
     """The structural similarity of the grey pictures, scaled to the smaller one.
 
@@ -21,6 +25,7 @@ def compare_images(
         expected: path of the expected picture.
         reference_base_result: the similarity at the start. Below 0.01 above it the value is 0, else the fraction of the
             range up to 1.
+        strict_upstream: read the pictures as upstream does, without EXIF orientation and clipped at 255.
     """
     import numpy as np
     from PIL import Image
@@ -30,7 +35,7 @@ def compare_images(
         raise EvaluatorFailed(
             f"option `reference_base_result` is {short(base)}, expected a number below 1", code="invalid_rule"
         )
-    actual, gold, reason = pair(result, expected)
+    actual, gold, reason = pair(result, expected, as_stored=strict_upstream)
     if actual is None:
         return verdict(met=False, reason=reason)
     size = min(actual.size, gold.size)

@@ -33,8 +33,8 @@ def compare_videos(
     for name, value in (("max_frames_to_check", max_frames_to_check), ("threshold", threshold)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise EvaluatorFailed(f"option `{name}` is {short(value)}, expected a number", code="invalid_rule")
-    left, reason = _opened(result)
-    right, why = _opened(expected)
+    left, reason = _open_video(result)
+    right, why = _open_video(expected)
     if not strict_upstream and right is None:
         raise EvaluatorFailed(f"expected video: {why}", code="invalid_reference")
     if left is None or right is None:
@@ -50,7 +50,7 @@ def compare_videos(
     return verdict(met=True, reason=f"{differing} of the first {max_frames_to_check} frames, or of all, look different")
 
 
-def _opened(path: str | None) -> tuple[Iterator[Any] | None, str]:
+def _open_video(path: str | None) -> tuple[Iterator[Any] | None, str]:
     """Hashes of the frames; None if there is not a single one."""
     import imagehash
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote, urlparse, urlsplit
+from urllib.parse import SplitResult, unquote, urlparse, urlsplit
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
@@ -14,6 +14,7 @@ from backend.domain.registry import PluginKind, register
 FILE_INFO = ("filename", "title", "uri", "location", "name")
 URL_INFO = ("url", "URI", "location", "title", "filename")
 """Upstream's, in its order."""
+_PORTS = {"ftp": 21, "http": 80, "https": 443, "mms": 1755, "rtmp": 1935, "rtsp": 554}
 _PLACES = ("uri", "URI", "location", "url", "filename", "name")
 """What says where a medium is; a title is what its maker calls it."""
 
@@ -67,31 +68,39 @@ def _status(path: str | None) -> tuple[Any, str]:
 
 def _information(root: Any, names: tuple[str, ...]) -> list[str]:
     elements = [root.find(f'information/category[@name="meta"]/info[@name="{name}"]') for name in names]
-    return [one.text for one in elements if one is not None and one.text]
+    return [element.text for element in elements if element is not None and element.text]
 
 
 def _places(root: Any, *, streams: bool) -> list[str]:
     """What says where the medium is, else its title; of a stream only its addresses, if it shows any."""
     places = _information(root, _PLACES) or _information(root, ("title",))
-    addresses = [one for one in places if "://" in one]
+    addresses = [place for place in places if "://" in place]
     return addresses if streams and addresses else places
 
 
 def _same_file(shown: str, expected: str) -> bool:
+    scheme, separator, _ = shown.partition("://")
+    if separator and scheme.lower() != "file":
+        return False  # A stream is not a file of that name.
     return any(one == expected or one.endswith((f"/{expected}", f"\\{expected}")) for one in (shown, unquote(shown)))
 
 
 def _same_stream(shown: str, expected: str) -> bool:
-    """Host and path are the same, and the query where one is expected; a name alone is the path's last part."""
+    """Scheme, host and path are the same, and the query where one is expected; a name alone is the path's last part."""
     try:
         goal, address = urlsplit(expected), urlsplit(shown)
-        same_host = (goal.hostname, goal.port) == (address.hostname, address.port)
+        same_host = _origin(goal) == _origin(address)
     except ValueError:
         return False
     if "://" not in shown:
         return unquote(shown) == unquote(goal.path.rpartition("/")[2]) or shown == expected
     same_path = unquote(goal.path) == unquote(address.path)
     return same_host and same_path and goal.query in {"", address.query}
+
+
+def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
+    """Raises ValueError if the port is not a number."""
+    return address.scheme, address.hostname, address.port or _PORTS.get(address.scheme)
 
 
 def _published(shown: str, expected: str) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from posixpath import normpath
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
@@ -22,8 +23,8 @@ def is_vlc_recordings_folder(
     Args:
         result: path of `vlcrc`.
         rules: `recording_file_path`.
-        strict_upstream: as published, the path must match exactly; else a trailing slash and, on Windows, case and the
-            kind of slash are ignored.
+        strict_upstream: as published, the path must match exactly; else slashes and dots that change nothing and, on
+            Windows, case and the kind of slash are ignored.
     """
     expected = wanted_text(rules, "recording_file_path")
     value, reason = value_of(result, KEY, "", strict=False)
@@ -35,4 +36,4 @@ def is_vlc_recordings_folder(
 
 def _plain(path: str) -> str:
     path = path.replace("\\", "/").lower() if _WINDOWS.match(path) else path
-    return path.rstrip("/")
+    return normpath(path.rstrip("/") or "/")

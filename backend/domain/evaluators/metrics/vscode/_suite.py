@@ -71,7 +71,7 @@ def run_suite(
     if first is None or not Path(first).is_file():
         return None, "the program's file does not exist"
     with tempfile.TemporaryDirectory() as folder:
-        reason = _copied(Path(first).parent, Path(folder))
+        reason = _copy(Path(first).parent, Path(folder))
         if reason:
             return None, reason
         task = {
@@ -92,7 +92,7 @@ def _modules(folder: Path, program: Sequence[str | None]) -> set[str]:
     return own | {name for name in beside if name.isidentifier() and find_spec(name) is None}
 
 
-def _copied(source: Path, folder: Path) -> str:
+def _copy(source: Path, folder: Path) -> str:
     """Copies the files beside the program; returns the reason if that fails."""
     files = [path for path in sorted(source.rglob("*")) if path.is_file() and not path.is_symlink()]
     if len(files) > MAX_FILES or sum(path.stat().st_size for path in files) > MAX_BYTES:
@@ -133,7 +133,7 @@ def _run(folder: Path, task: Mapping[str, Any]) -> tuple[dict[str, Any] | None, 
     command = [sys.executable, "-I", "-B", str(_PROCESSES), "tests", str(writer)]
     variables = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "LC_ALL": "C.UTF-8"}
     silent, nonce = subprocess.DEVNULL, secrets.token_hex()
-    before = _used()
+    before = _cpu_seconds()
     with os.fdopen(reader, "rb") as answers, _without_a_look_inside():
         process = subprocess.Popen(
             command,
@@ -151,7 +151,7 @@ def _run(folder: Path, task: Mapping[str, Any]) -> tuple[dict[str, Any] | None, 
         except subprocess.TimeoutExpired:
             return None, False
         finally:
-            used = _used()
+            used = _cpu_seconds()
             _end(process)
         os.set_blocking(answers.fileno(), False)
         answer = _read(answers.read(_MAX_ANSWER) or b"", nonce)
@@ -178,7 +178,7 @@ def _read(output: bytes, nonce: str) -> dict[str, Any]:
     return answer if isinstance(answer, dict) and answer.get("nonce") == nonce else {}
 
 
-def _used() -> float:
+def _cpu_seconds() -> float:
     """CPU seconds of the finished children."""
     times = resource.getrusage(resource.RUSAGE_CHILDREN)
     return times.ru_utime + times.ru_stime
@@ -200,7 +200,8 @@ def _answer(answer: dict[str, Any] | None, function: str) -> tuple[dict[str, Any
         return None, "tests or program ended without a result"
     if answer.get("missing"):
         raise EvaluatorFailed(f"the test file has no function {function!r}", code="invalid_reference")
-    if answer.get("module") in LIBRARIES:
+    # A program can raise this error itself; where the library is there, it does.
+    if answer.get("module") in LIBRARIES and find_spec(answer["module"]) is None:
         hint = f"Install the library {answer['module']} where workers run, then re-evaluate."
         raise EvaluatorFailed(
             f"the tests need {answer['module']}, which is not installed", code="module_missing", hint=hint

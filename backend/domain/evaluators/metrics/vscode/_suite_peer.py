@@ -105,7 +105,7 @@ class Peer:
 
     def ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
         """Has the other side do something; meanwhile it may ask this one. Raises what it raised, or ProgramEnded."""
-        packed = [self._pack(one) for one in arguments]
+        packed = [self._pack(argument) for argument in arguments]
         self._send({"do": operation, "args": packed, "options": {key: self._pack(one) for key, one in options.items()}})
         while True:
             message = self._receive()
@@ -136,7 +136,9 @@ class Peer:
             arguments = [self._unpack(one) for one in message["args"]]
             options = {str(key): self._unpack(one) for key, one in message["options"].items()}
             value = self._do(operation, arguments, options)
-            changed = [self._pack(one) if type(one) in CONTAINERS.values() else None for one in arguments]
+            changed = [
+                self._pack(argument) if type(argument) in CONTAINERS.values() else None for argument in arguments
+            ]
             answer = {"value": self._pack(value, live=operation in _LIVE), "args": changed}
         except ProgramEnded:
             raise

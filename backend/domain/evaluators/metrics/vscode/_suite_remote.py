@@ -152,14 +152,14 @@ def _unary(name: str) -> Callable[..., Any]:
 
 
 def _binary(name: str) -> Callable[[RemoteObject, Any], Any]:
-    return lambda self, other: _calculated(self, name, self, other)
+    return lambda self, other: _calculate(self, name, self, other)
 
 
-def _reflected(name: str) -> Callable[[RemoteObject, Any], Any]:
-    return lambda self, other: _calculated(self, name, other, self)
+def _reflected_operator(name: str) -> Callable[[RemoteObject, Any], Any]:
+    return lambda self, other: _calculate(self, name, other, self)
 
 
-def _calculated(remote: RemoteObject, name: str, left: Any, right: Any) -> Any:
+def _calculate(remote: RemoteObject, name: str, left: Any, right: Any) -> Any:
     """Arithmetic. Tests compare numbers by their difference, so the program must give its number first.
 
     Raises:
@@ -190,7 +190,7 @@ def _as_difference(result: Any) -> RemoteObject:
     return result
 
 
-def _compared(name: str) -> Callable[[RemoteObject, Any], Any]:
+def _comparison(name: str) -> Callable[[RemoteObject, Any], Any]:
     def compare(self: RemoteObject, other: Any) -> Any:
         """Containers by their values, here; objects of the program among themselves, there; else there is no answer."""
         if _kind(self):
@@ -206,6 +206,6 @@ for _name in UNARY:
     setattr(RemoteObject, f"__{_name}__", _unary(_name))
 for _name in BINARY:
     setattr(RemoteObject, f"__{_name}__", _binary(_name))
-    setattr(RemoteObject, f"__r{_name}__", _reflected(_name))
+    setattr(RemoteObject, f"__r{_name}__", _reflected_operator(_name))
 for _name in COMPARISONS:
-    setattr(RemoteObject, f"__{_name}__", _compared(_name))
+    setattr(RemoteObject, f"__{_name}__", _comparison(_name))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
@@ -44,4 +45,12 @@ def check_html_background_image(
     backgrounds = [
         next(filter(None, groups), "") for style in styles for groups in _BACKGROUND.findall(_COMMENT.sub(" ", style))
     ]
-    return verdict(expected in backgrounds, f"backgrounds are {short(backgrounds)}, expected {short(expected)}")
+    return verdict(
+        _plain(expected) in map(_plain, backgrounds),
+        f"backgrounds are {short(backgrounds)}, expected {short(expected)}",
+    )
+
+
+def _plain(address: str) -> str:
+    """An address of the page's folder in one form: `./my%20cat.png` is `my cat.png`."""
+    return unquote(address.removeprefix("./"))

@@ -1,27 +1,34 @@
 """`check_json_keybindings`: VS Code has a key binding."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.json_values import among
+from backend.domain.formats.json_values import equal
 from backend.domain.formats.jsonc import parse_jsonc
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
+
+_SIGNS = re.compile(r"\s*(&&|\|\||[=!<>]=|=~|!)\s*")
 
 
 @register(PluginKind.METRIC, "check_json_keybindings")
 def check_json_keybindings(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if one of the bindings equals the expected one.
+    """1 if one of the bindings equals the expected one, and none after it takes its keys away.
+
+    The last binding of keys counts, if its condition is the same or it has none; entries that remove a default binding
+    (`-command`) take nothing from the file's own. Source: VS Code's `keybindingResolver.ts`.
 
     Args:
         result: path of `keybindings.json`.
         rules: `expected`: the binding.
-        strict_upstream: accept comments in the first line only, and no trailing commas; `true` equals 1.
+        strict_upstream: accept comments in the first line only, and no trailing commas; `true` equals 1; one way to
+            write keys and conditions; later bindings do not matter.
     """
     if not isinstance(rules.get("expected"), Mapping):
         raise EvaluatorFailed("`rules.expected` is not a key binding", code="invalid_rule")
@@ -34,5 +41,33 @@ def check_json_keybindings(
     if not isinstance(bindings, list):
         return verdict(met=False, reason=reason or f"the key bindings are not a list: {short(bindings)}")
     expected = rules["expected"]
-    met = expected in bindings if strict_upstream else among(expected, bindings)
-    return verdict(met, f"{len(bindings)} bindings, expected {short(expected)} among them")
+    if strict_upstream:
+        return verdict(expected in bindings, f"{len(bindings)} bindings, expected {short(expected)} among them")
+    goal, present = _plain(expected), [_plain(one) for one in bindings if isinstance(one, Mapping)]
+    places = [place for place, one in enumerate(present) if equal(one, goal)]
+    if not places:
+        return verdict(met=False, reason=f"{len(bindings)} bindings, expected {short(expected)} among them")
+    over = [one for one in present[places[-1] + 1 :] if _takes_over(one, goal)]
+    return verdict(
+        not over, f"it is bound; a later binding takes its keys: {short(over[-1])}" if over else "it is bound"
+    )
+
+
+def _plain(binding: Mapping[str, Any]) -> dict[str, Any]:
+    """A binding in one form: keys in any case and order of modifiers, blanks in conditions, an empty condition."""
+    plain = dict(binding)
+    if isinstance(plain.get("key"), str):
+        presses = plain["key"].lower().split()
+        plain["key"] = " ".join("+".join([*sorted(press.split("+")[:-1]), press.split("+")[-1]]) for press in presses)
+    if isinstance(plain.get("when"), str):
+        plain["when"] = _SIGNS.sub(r"\1", " ".join(plain["when"].split()))
+    return {name: value for name, value in plain.items() if name != "when" or value not in ("", None)}
+
+
+def _takes_over(later: Mapping[str, Any], goal: Mapping[str, Any]) -> bool:
+    """Whether VS Code would ask a later binding before the expected one, whenever that one could be meant."""
+    command, expected = str(later.get("command")), str(goal.get("command"))
+    same_keys = "key" in goal and later.get("key") == goal["key"] and later.get("when") in (None, goal.get("when"))
+    if expected.startswith("-"):  # Taken away from the defaults: only the same command is given the keys again.
+        return same_keys and command == expected[1:]
+    return same_keys and not command.startswith("-") and not equal(later, goal)

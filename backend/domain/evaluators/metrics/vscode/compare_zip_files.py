@@ -1,22 +1,23 @@
 """`compare_zip_files`: two zip files contain the same files."""
 
 import difflib
+import re
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.failures import let_through
-from backend.domain.formats.packages import check_archive
+from backend.domain.formats.packages import DAMAGE, check_archive
 from backend.domain.formats.pdf import PdfRefused, read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 PDF_LIKENESS = 0.95
 _MOST = 20
+_HERE = re.compile(r"^(?:\./)+")
 
 
 @register(PluginKind.METRIC, "compare_zip_files")
@@ -36,7 +37,7 @@ def compare_zip_files(result: str | None, expected: str | None, *, strict_upstre
         return verdict(met=False, reason=reason)
     try:
         members = _members(str(result), folders=strict_upstream)
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError, zlib.error) as error:
+    except DAMAGE as error:
         let_through(error)
         return verdict(met=False, reason=f"the file is damaged: {type(error).__name__}")
     wrong = _differences(members, _members(str(expected), folders=strict_upstream))
@@ -51,7 +52,7 @@ def _members(path: str, *, folders: bool) -> dict[str, bytes]:
         read = {name: package.read(name) for name in package.namelist()}
     if folders:
         return read
-    named = {name.replace("\\", "/"): data for name, data in read.items()}
+    named = {_HERE.sub("", name.replace("\\", "/")): data for name, data in read.items()}
     parents = {f"{parent}/" for name in named for parent in Path(name).parents}
     return {name: data for name, data in named.items() if name not in parents}
 

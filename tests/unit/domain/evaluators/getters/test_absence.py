@@ -7,7 +7,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import ABSENT, NO_ROUTE, absence, fetched, python_says
+from backend.domain.evaluators.getters._evidence import ABSENT, NO_ROUTE, absence, fetch_file, python_says
 from backend.domain.evaluators.getters._live import NO_PAGES, page_evidence, running
 from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind
@@ -124,7 +124,7 @@ class TestPythonSays:
 
 class TestFetched:
     def test_a_file_that_is_not_there(self) -> None:
-        assert "no such file" in fetched(linux(), "/a").note
+        assert "no such file" in fetch_file(linux(), "/a").note
 
 
 class TestShown:

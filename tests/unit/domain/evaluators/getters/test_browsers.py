@@ -10,7 +10,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid
-from backend.domain.evaluators.getters._live import address, looked_up, page, running
+from backend.domain.evaluators.getters._live import address, background_page, page, running
 from backend.domain.evaluators.getters._profile import at, settings
 from backend.domain.evaluators.getters._shortcuts import Shortcuts
 from backend.domain.model.score import Blob
@@ -80,9 +80,9 @@ class TestSettings:
         assert value(profile(stored({}), EDGE), name, tmp_path) == EDGES[name]
 
     @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'"text"'])
-    def test_a_damaged_file_leaves_the_question_open(self, data: bytes, tmp_path: Path) -> None:
-        with pytest.raises(EvaluatorFailed):
-            value(profile({"Default/Preferences": data}), "default_search_engine", tmp_path)
+    def test_a_damaged_file_is_none(self, data: bytes, tmp_path: Path) -> None:
+        """An agent must not avoid its score by damaging it."""
+        assert value(profile({"Default/Preferences": data}), "default_search_engine", tmp_path) is None
 
     @pytest.mark.parametrize("odd", [{"webkit": 3}, {"webkit": {"webprefs": []}}])
     def test_odd_shapes_count_as_not_there(self, odd: dict[str, Any], tmp_path: Path) -> None:
@@ -120,18 +120,46 @@ class TestDatabases:
         result = value(context, "history", tmp_path / "read")
         assert [row[0] for row in result] == ["https://old.example", "https://new.example"]
 
+    def test_a_schema_that_is_no_text_is_none(self, tmp_path: Path) -> None:
+        data = chrome_profile.database("CREATE TABLE urls (url, title, last_visit_time)")
+        assert (
+            value(profile({"Default/History": data.replace(b"TABLE urls", b"TAB\xe5\xff urls")}), "history", tmp_path)
+            is None
+        )
+
     @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0" + bytes(90)])
-    def test_a_damaged_file_leaves_the_question_open(self, data: bytes, tmp_path: Path) -> None:
-        with pytest.raises(EvaluatorFailed):
-            value(profile({"Default/History": data}), "history", tmp_path)
+    def test_a_damaged_file_is_none(self, data: bytes, tmp_path: Path) -> None:
+        assert value(profile({"Default/History": data}), "history", tmp_path) is None
+
+    def test_a_table_with_too_many_rows_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The row that must be gone could be one that is not read."""
+        monkeypatch.setattr("backend.domain.formats.browser_tables.MAX_ROWS", 2)
+        table, insert = "CREATE TABLE urls (url, title, last_visit_time)", "INSERT INTO urls VALUES (?, '', 1)"
+        data = chrome_profile.database(table, [[f"https://{name}.example"] for name in "abc"], insert)
+        assert value(profile({"Default/History": data}), "history", tmp_path) is None
+
+    def test_a_file_that_changes_meanwhile_is_copied_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        context = profile({"Default/History": b"half"})
+        (path,) = (name for name in context.desktop.files if name.endswith("History"))
+        whole, read = chrome_profile.database("CREATE TABLE urls (url, title, last_visit_time)"), []
+
+        def read_file(name: str, **_limits: int) -> bytes:
+            read.append(name)
+            if read.count(path) > 1:
+                context.desktop.files[path] = whole
+            return FakeDesktop.read_file(context.desktop, name)
+
+        monkeypatch.setattr(context.desktop, "read_file", read_file)
+        assert value(context, "history", tmp_path) == []
 
     def test_a_table_that_never_ends(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("backend.domain.formats.browser_tables.MAX_SECONDS", 0.2)
         endless = (
             "CREATE VIEW cookies AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
         )
-        with pytest.raises(EvaluatorFailed):
-            value(profile({"Default/Cookies": chrome_profile.database(endless)}), "cookie_data", tmp_path)
+        assert value(profile({"Default/Cookies": chrome_profile.database(endless)}), "cookie_data", tmp_path) is None
 
 
 class TestAddress:
@@ -188,7 +216,7 @@ class TestLookedUp:
         browser = context.browser()
         assert isinstance(browser, FakeBrowser)
         browser.slow.add("https://slow.org/")
-        with looked_up(browser, "https://slow.org/") as tab:
+        with background_page(browser, "https://slow.org/") as tab:
             assert tab.url == "https://slow.org/"
         assert [tab.url for tab in browser.tabs()] == ["https://a.org/"]
 
@@ -196,7 +224,7 @@ class TestLookedUp:
         browser = showing("x", "https://a.org/").browser()
         assert isinstance(browser, FakeBrowser)
         browser.broken.add("https://gone.org/")
-        with pytest.raises(GuestRefused), looked_up(browser, "https://gone.org/"):
+        with pytest.raises(GuestRefused), background_page(browser, "https://gone.org/"):
             pass
 
     def test_a_browser_that_was_closed_is_started(self) -> None:

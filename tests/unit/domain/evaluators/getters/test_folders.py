@@ -1,13 +1,21 @@
+import contextlib
+import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._folders import file_names, joined, listed
+from backend.domain.evaluators.getters._folders import file_names, join_path, list_folder
+from backend.domain.evaluators.getters.files.folder_contents import FolderContents
+from backend.domain.evaluators.metrics.goals.folder_goals import folder_goals
 from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.desktops import linux, real_python
 from tests.factories.starter_tasks import FakeContext
+from tests.fakes.desktop import FakeDesktop
 
 
 @pytest.fixture
@@ -22,13 +30,13 @@ class TestListed:
         (tmp_path / "a, b 'c'.docx").write_text("x")
         (tmp_path / "ü\U0001f600.docx").write_text("x")
         (tmp_path / "sub").mkdir()
-        blob = listed(context, str(tmp_path))
+        blob = list_folder(context, str(tmp_path))
         assert file_names(blob) == ["a, b 'c'.docx", "ü\U0001f600.docx"]
         assert json.loads(blob.data or b"")["folders"] == ["sub"]
 
     def test_a_path_is_never_source(self, context: FakeContext) -> None:
         path = "'); print('\"[]\"'); ('"
-        assert file_names(listed(context, path)) is None
+        assert file_names(list_folder(context, path)) is None
 
     @pytest.mark.parametrize("blob", [Blob(name="x", note="no python"), Blob(name="x", data=b"[]")])
     def test_what_could_not_be_listed(self, blob: Blob) -> None:
@@ -45,4 +53,44 @@ class TestListed:
     ],
 )
 def test_joined(folder: str, path: str) -> None:
-    assert joined(folder, "a") == path
+    assert join_path(folder, "a") == path
+
+
+class TestWhatAnAgentMakesOfAFolder:
+    """The question must neither fail nor take what it could not see for gone."""
+
+    def contents(self, root: Path, **names: Any) -> Any:
+        """What `folder_contents` finds; its code runs here, with other meanings of some names."""
+
+        def python(words: Sequence[str]) -> ExecResult:
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                exec(words[0], dict(names))  # noqa: S102 - the getter's own code.
+            return ExecResult(returncode=0, output=output.getvalue())
+
+        desktop = FakeDesktop()
+        desktop.commands["python"] = python
+        parameters = {"path": str(root)}
+        return FolderContents().read(FolderContents().collect(FakeContext(desktop), parameters), parameters, root)
+
+    def test_more_files_than_are_listed(self, tmp_path: Path) -> None:
+        (tmp_path / "z").mkdir()
+        (tmp_path / "z" / "backup").touch()
+        for number in range(600):
+            (tmp_path / f"a{number}").touch()
+        found = self.contents(tmp_path)
+        assert "" in found
+        assert folder_goals(found, {"goals": [{"absent": "z/backup"}]}).value == 0.0
+
+    def test_what_must_not_be_read(self, tmp_path: Path) -> None:
+        (tmp_path / "a").write_text("x")
+
+        def refuse(*_: object) -> None:
+            raise PermissionError
+
+        found = self.contents(tmp_path, open=refuse)
+        assert found == {"a": {"mode": oct((tmp_path / "a").stat().st_mode & 0o777)}}
+        assert folder_goals(found, {"goals": [{"present": "a", "content": "x"}]}).value == 0.0
+
+    def test_a_folder_that_is_gone(self, tmp_path: Path) -> None:
+        assert self.contents(tmp_path / "gone") is None

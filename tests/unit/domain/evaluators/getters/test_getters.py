@@ -12,11 +12,13 @@ from backend.domain.evaluators.getters.files.list_directory import ListDirectory
 from backend.domain.evaluators.getters.files.vm_file import VmFile
 from backend.domain.evaluators.getters.general.accessibility_tree import AccessibilityTree
 from backend.domain.evaluators.getters.general.rule import RuleGetter
+from backend.domain.evaluators.getters.general.vm_command_error import VmCommandError
 from backend.domain.evaluators.getters.general.vm_command_line import VmCommandLine
+from backend.domain.evaluators.metrics.general.check_include_exclude import check_include_exclude
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import ExecResult
 from tests.error_codes import raises_code
-from tests.factories.desktops import says_no
+from tests.factories.desktops import linux, says_no
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
 
@@ -108,6 +110,20 @@ class TestVmCommandLine:
         parameters = {"command": "nonesuch"}
         blobs = VmCommandLine().collect(FakeContext(desktop), parameters)
         assert VmCommandLine().read(blobs, parameters, tmp_path) is None
+
+    @pytest.mark.parametrize(("getter", "stream"), [(VmCommandLine, "output"), (VmCommandError, "error")])
+    def test_what_was_cut_could_have_anything(self, getter: Any, stream: str, tmp_path: Path) -> None:
+        """Else an agent could write enough before what must not be there."""
+        printed: dict[str, Any] = {stream: "fine"}
+        parameters, values = {"command": ["look"]}, []
+        for truncated in (False, True):
+            context = linux()
+            done = ExecResult(returncode=0, truncated=truncated, **printed)
+            context.desktop.commands["look"] = lambda _, done=done: done
+            values.append(getter().read(getter().collect(context, parameters), parameters, tmp_path))
+        assert values == ["fine", None]
+        rules = {"exclude": ["forbidden"]}
+        assert [check_include_exclude(one, rules).value for one in values] == [1, 0]
 
 
 class TestListDirectory:

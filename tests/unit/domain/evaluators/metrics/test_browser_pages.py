@@ -29,6 +29,12 @@ ADDRESSES = [
     ("https://a.org:443/x", "https://a.org/x", True, False, True),
     ("HTTPS://A.org/X", "https://a.org/X", True, True, True),
     ("www.x.org", "https://x.org", False, False, False),
+    ("https://a.org/b c?q=caf\u00e9", "https://a.org/b%20c?q=caf%c3%a9", False, False, True),
+    ("https://a.org/%7Eme", "https://a.org/~me", False, False, True),
+    ("https://a.org/b%2Fc", "https://a.org/b/c", False, False, False),
+    ("https://a.org/%25zz", "https://a.org/%zz", False, False, False),
+    ("https://xn--mnchen-3ya.de/", "https://m\u00fcnchen.de", False, False, True),
+    ("https://a.org./x", "https://a.org/x", True, False, True),
 ]
 
 
@@ -194,6 +200,21 @@ class TestIsShortcutOnDesktop:
         assert judge("is_shortcut_on_desktop", {"a": "Exec=chrome --app-id=ABC\n"}, rule) == 0.0
         assert judge("is_shortcut_on_desktop", {}, rule) == 0.0
 
+    @pytest.mark.parametrize(
+        ("lines", "ours", "published"),
+        [
+            ("[Desktop Entry]\nName = Play", 1.0, 0.0),
+            ("[Desktop Entry]\r\nName=Play\r\n", 1.0, 1.0),
+            ("[Desktop Entry]\nName=x\n[Desktop Action new]\nName=Play", 0.0, 1.0),
+            ("[Desktop Entry]\nName=x\nName[de]=Play\n#Name=Play", 0.0, 0.0),
+        ],
+    )
+    def test_the_shortcuts_own_name(self, lines: str, ours: float, published: float) -> None:
+        rule = {"type": "name", "name": "Play"}
+        for dialect in ("osworld", "waa"):
+            assert judge("is_shortcut_on_desktop", {"a": lines}, rule, dialect=dialect) == ours
+        assert judge("is_shortcut_on_desktop", {"a": lines}, rule, dialect="waa", strict_upstream=True) == published
+
     def test_descriptions_of_windows(self) -> None:
         rule = {"type": "description", "description": "2048"}
         for text, value in (('{"data": {"description": "Play 2048"}}', 1.0), ("[]", 0.0), ("no JSON", 0.0)):
@@ -233,3 +254,22 @@ class TestOthers:
 
     def test_cart(self) -> None:
         assert judge("is_added_to_steam_cart", None, {"items": ["a"]}) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "strict"),
+    [
+        ("[InternetShortcut]\r\nURL=https://a.org/x.html\r\n", 1.0, 1.0),
+        ("[InternetShortcut]\nIconIndex=0\nurl = https://www.a.org/x.html", 1.0, 0.0),
+        ("[InternetShortcut]\nURL=https://evil.org/?next=https://a.org/x.html", 0.0, 1.0),
+        ("[InternetShortcut]\nURL=https://a.org/x.html.bak", 0.0, 1.0),
+        ("[InternetShortcut]\nURL=https://b.org/\nIconFile=https://a.org/x.html", 0.0, 1.0),
+        ("[InternetShortcut]\nURL=https://b.org/\n[Other]\nURL=https://a.org/x.html", 0.0, 1.0),
+        ("[{000214A0}]\nProp3=19,2\n[InternetShortcut]\nIDList=\nURL=https://a.org/x.html", 1.0, 1.0),
+    ],
+)
+def test_a_shortcut_opens_the_address(text: str, value: float, strict: float) -> None:
+    rule = {"type": "url", "url_content": "https://a.org/x.html"}
+    metric = registry.lookup(PluginKind.METRIC, "is_url_shortcut_on_desktop")
+    assert metric({"a.url": text}, rule).value == value
+    assert metric({"a.url": text}, rule, strict_upstream=True).value == strict

@@ -226,6 +226,21 @@ class TestOpenStore:
             bucket="b", endpoint="http://s:1", prefix="a/b/", region="eu-x", access_key="k", secret_key="s"
         )
 
+    def test_each_request_has_the_keys_that_its_files_have_now(
+        self, endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("ACCESS", "SECRET"):
+            (tmp_path / name).write_text("first")
+            monkeypatch.setenv(f"DESKARENA_S3_{name}_KEY_FILE", str(tmp_path / name))
+        client = s3.connect(BucketConfig.of(Settings(s3_bucket="b", s3_endpoint=endpoint)))
+        seen: list[str] = []
+        client.meta.events.register("before-send", lambda request, **_: seen.append(request.headers["Authorization"]))
+        client.list_buckets()
+        for name in ("ACCESS", "SECRET"):
+            (tmp_path / name).write_text("the second")
+        client.list_buckets()
+        assert ["first/" in str(seen[0]), "the second/" in str(seen[1])] == [True, True]
+
     @pytest.mark.parametrize(("endpoint", "style"), [("", False), ("http://s:1", True)])
     def test_the_path_style_follows_the_endpoint(self, endpoint: str, style: bool) -> None:  # noqa: FBT001
         assert BucketConfig.of(Settings(s3_bucket="b", s3_endpoint=endpoint)).path_style is style

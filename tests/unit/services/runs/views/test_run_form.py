@@ -60,6 +60,6 @@ class TestRequestOf:
         values = {"benchmark": "b", "agent": "a", "repeats": "many", "budget": {"max_steps": "0"}}
         assert request_of(values, problems) is None
         assert {each.path: each.message for each in problems} == {
-            "repeats": "Enter a whole number.",
-            "budget.max_steps": "Input should be greater than or equal to 1.",
+            "repeats": "Must be a whole number.",
+            "budget.max_steps": "Must be at least 1.",
         }

@@ -37,7 +37,7 @@ def geometry(where: str, one: Shape, other: Shape, number: int, o: CompareSlides
     words = f"{where}: {' and '.join(off)} {_sides_text(one, off)}, expected {_sides_text(other, off)}"
     if off and _examined(off, one, other, number, o):
         yield words
-    yield from _moved(where, one, other, number, o)
+    yield from _moved_options(where, one, other, number, o)
     if o.image_size and one.type == PICTURE == other.type and {"width", "height"} & set(off):
         yield words
     if o.modify_height and _free(one, other) and "height" in off:
@@ -72,7 +72,7 @@ def _free(one: Shape, other: Shape) -> bool:
     return (one.text is None and other.text is None) or (one.type == FREEFORM == other.type)
 
 
-def _moved(where: str, one: Shape, other: Shape, number: int, o: CompareSlidesOptions) -> Iterator[str]:
+def _moved_options(where: str, one: Shape, other: Shape, number: int, o: CompareSlidesOptions) -> Iterator[str]:
     """Options whose expected deck is the original: a shape must have moved in the right direction."""
     left, top = one.box[0] or 0, one.box[1] or 0
     old_left, old_top = other.box[0] or 0, other.box[1] or 0

@@ -45,11 +45,11 @@ def _names(slide: Slide) -> str:
 
 def fills(one: ShapeFill, other: ShapeFill, where: str) -> Iterator[str]:
     """Whether two areas clearly differ in fill; unknown fills are ignored."""
-    if {one.kind, other.kind} <= _STABLE and (one.kind != other.kind or _clearly(one, other)):
+    if {one.kind, other.kind} <= _STABLE and (one.kind != other.kind or _clearly_differs(one, other)):
         yield f"{where}: filled {_words(one)}, expected {_words(other)}"
 
 
-def _clearly(one: ShapeFill, other: ShapeFill) -> bool:
+def _clearly_differs(one: ShapeFill, other: ShapeFill) -> bool:
     """Whether every colour of one is far from every colour of the other. Writers drop stops of gradients."""
     if not one.colours or not other.colours:
         return False

@@ -77,13 +77,13 @@ def _align(paragraph: SlideParagraph, m: CompareMode) -> str | None:
 def _runs(one: SlideParagraph, other: SlideParagraph, m: CompareMode) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
     """The runs to compare; an empty paragraph may have one empty run or none."""
     if m.waa or one.text.strip() or other.text.strip():
-        return (one.runs, other.runs) if m.strict else (_joined(one.runs), _joined(other.runs))
+        return (one.runs, other.runs) if m.strict else (_merge_runs(one.runs), _merge_runs(other.runs))
     return [run for run in one.runs if run.text.strip()], [run for run in other.runs if run.text.strip()]
 
 
-def _joined(runs: Sequence[TextRun]) -> list[TextRun]:
-    """Merges adjacent runs of equal looks: PowerPoint splits runs for spelling marks and languages."""
-    groups = [list(group) for _, group in groupby(runs, key=lambda run: run.look)]
+def _merge_runs(runs: Sequence[TextRun]) -> list[TextRun]:
+    """Merges adjacent runs of equal looks: PowerPoint splits them for spelling and languages, and leaves empty ones."""
+    groups = [list(group) for _, group in groupby((run for run in runs if run.text), key=lambda run: run.look)]
     return [replace(group[0], text="".join(run.text for run in group)) for group in groups]
 
 

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, first_reasons
 from backend.domain.formats.charts import Anchor, Chart, read_charts
 
 Property = Literal[
@@ -33,7 +33,9 @@ class ChartRule(PairRule):
         # As upstream, a duplicate chart counts once.
         mine, other = (set(map(self._properties, charts)) for charts in (actual, expected))
         reasons = [f"no chart is {_properties_text(chart)}" for chart in sorted(other - mine, key=str)]
-        return capped(reasons + [f"a chart is {_properties_text(chart)}" for chart in sorted(mine - other, key=str)])
+        return first_reasons(
+            reasons + [f"a chart is {_properties_text(chart)}" for chart in sorted(mine - other, key=str)]
+        )
 
     def _charts(self, books: WorkbookPair, reference: SheetReference) -> list[Chart] | None:
         name = books.name(reference)

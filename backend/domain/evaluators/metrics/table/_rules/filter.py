@@ -37,19 +37,19 @@ def _filter(sheet: Sheet, *, strict: bool) -> dict[str, Any]:
     sort = element.find("{*}sortState")
     if sort is not None:
         conditions = [tuple(item.get(name) for name in _CONDITION) for item in sort.iterfind("{*}sortCondition")]
-        table["order"] = (_true(sort, "columnSort"), _true(sort, "caseSensitive"), sort.get("ref"), conditions)
+        table["order"] = (_is_true(sort, "columnSort"), _is_true(sort, "caseSensitive"), sort.get("ref"), conditions)
     return table
 
 
 def _column(item: Any, *, strict: bool) -> tuple[Any, ...]:
-    shown = (_true(item, "hiddenButton"), item.get("showButton", "1") in {"1", "true"})
+    shown = (_is_true(item, "hiddenButton"), item.get("showButton", "1") in {"1", "true"})
     values, custom = item.find("{*}filters"), item.find("{*}customFilters")
     parts: list[Any] = [shown]
     if values is not None:
-        parts.append((_true(values, "blank"), frozenset(each.get("val") for each in values.iterfind("{*}filter"))))
+        parts.append((_is_true(values, "blank"), frozenset(each.get("val") for each in values.iterfind("{*}filter"))))
     if custom is not None:
         each = frozenset((one.get("operator", "equal"), one.get("val")) for one in custom.iterfind("{*}customFilter"))
-        parts.append((_true(custom, "and"), each))
+        parts.append((_is_true(custom, "and"), each))
     if not strict:
         parts.append(tuple(_filter_key(each) for each in item if _name(each) not in _KNOWN))
         parts.append(() if values is None else tuple(_filter_key(each) for each in values.iterfind("{*}dateGroupItem")))
@@ -64,5 +64,5 @@ def _name(item: Any) -> str:
     return str(item.tag).rpartition("}")[2]
 
 
-def _true(item: Any, name: str) -> bool:
+def _is_true(item: Any, name: str) -> bool:
     return item.get(name) in {"1", "true"}

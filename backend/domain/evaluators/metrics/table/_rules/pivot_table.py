@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, first_reasons
 from backend.domain.formats.pivots import Pivot, PivotItem, read_pivots
 from backend.domain.formats.sheet import address
 
@@ -42,7 +42,7 @@ class PivotTableRule(PairRule):
                 return [books.lacks(reference)]
         actual, expected = ([self._properties(pivot, strict=False) for pivot in pivots or ()] for pivots in both)
         reasons = [f"no pivot table is {_properties_text(pivot)}" for pivot in expected if pivot not in actual]
-        return capped(
+        return first_reasons(
             reasons + [f"a pivot table is {_properties_text(pivot)}" for pivot in actual if pivot not in expected]
         )
 

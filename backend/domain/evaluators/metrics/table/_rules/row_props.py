@@ -27,14 +27,17 @@ class RowPropsRule(PairRule):
     props: tuple[Literal["hidden", "collapsed", "height", "outlineLevel", "s"], ...] = ()
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._rows, "row")
+        return _compare_rows(books, (self.sheet_idx0, self.sheet_idx1), self._rows, "row")
 
     def _rows(self, sheet: Sheet, *, strict: bool) -> Table:
         plain = _plain(sheet, "defaultRowHeight")
         rows = {number: dict(props) for number, props in sheet.row_props.items()}
         names = [_ROW[name] for name in self.props]
-        table = {number: {name: _typed(name, row.get(name), plain) for name in names} for number, row in rows.items()}
-        usual = {name: _typed(name, None, plain) for name in names}
+        table = {
+            number: {name: _parse_property(name, row.get(name), plain) for name in names}
+            for number, row in rows.items()
+        }
+        usual = {name: _parse_property(name, None, plain) for name in names}
         if strict:
             return {
                 number: {key: rows[number].get(key) and value for key, value in row.items()}
@@ -44,7 +47,7 @@ class RowPropsRule(PairRule):
 
 
 class ColumnPropsRule(PairRule):
-    """The same for columns. Upstream compares ranges of columns as listed in the file; here each column is compared."""
+    """Columns agree in the given properties. Upstream compares ranges of columns as listed in the file."""
 
     type: Literal["col_props"]
     props: tuple[
@@ -52,12 +55,12 @@ class ColumnPropsRule(PairRule):
     ] = ()
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._columns, "column")
+        return _compare_rows(books, (self.sheet_idx0, self.sheet_idx1), self._columns, "column")
 
     def _columns(self, sheet: Sheet, *, strict: bool) -> Table:
         names = [_COLUMN[name] for name in self.props]
         plain = _plain(sheet, "defaultColWidth")
-        usual = {name: _typed(name, None, plain) for name in names}
+        usual = {name: _parse_property(name, None, plain) for name in names}
         table: dict[str, Mapping[str, Any]] = {}
         listed = 0
         for item in sheet.root.iterfind("{*}cols/{*}col"):
@@ -65,14 +68,14 @@ class ColumnPropsRule(PairRule):
             listed += last - first + 1
             if not 0 < first <= last <= MAX_COLUMN or listed > MAX_COLUMN:
                 raise ValueError(f"columns {first} to {last}")
-            row = {name: _typed(name, item.get(name), _UPSTREAM_WIDTH if strict else plain) for name in names}
+            row = {name: _parse_property(name, item.get(name), _UPSTREAM_WIDTH if strict else plain) for name in names}
             for number in (first,) if strict or {"min", "max"} & set(names) else range(first, last + 1):
                 if strict or row != usual:
                     table[column_letters(number)] = row
         return table
 
 
-def _judged(
+def _compare_rows(
     books: WorkbookPair, references: tuple[SheetReference, SheetReference], read: Callable[..., Table], what: str
 ) -> list[str]:
     both: list[Any] = []
@@ -89,7 +92,7 @@ def _plain(sheet: Sheet, name: str) -> float:
     return float(plain.get(name) or 0) if plain is not None else 0.0
 
 
-def _typed(name: str, text: str | None, plain: float) -> Any:
+def _parse_property(name: str, text: str | None, plain: float) -> Any:
     if name not in _NUMBERS:
         return text in {"1", "true"}
     return round(float(text), 2) if text else plain if name in {"ht", "width"} else 0

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, first_reasons
 from backend.domain.evaluators.metrics.table._frames import CellComparison, SheetFrame, frame_differences
 from backend.domain.formats.sheet import address, column_letters
 
@@ -32,7 +32,7 @@ class SheetDataRule(PairRule):
                 SheetFrame(books.book(reference), sheet, CellComparison(self.precision, self.ignore_case, books.strict))
             )
         differences = frame_differences(frames[0], frames[1], strict=books.strict)
-        return capped(_words(row, column, mine, other) for row, column, mine, other in differences)
+        return first_reasons(_words(row, column, mine, other) for row, column, mine, other in differences)
 
 
 def _words(row: int, column: int, mine: object, other: object) -> str:

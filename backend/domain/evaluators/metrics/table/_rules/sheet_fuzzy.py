@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, first_reasons
 from backend.domain.evaluators.metrics.table._matching import areas
 from backend.domain.evaluators.metrics.table._values import text_of
 from backend.domain.formats.sheet import Bounds, address
@@ -86,7 +86,7 @@ class SheetFuzzyRule(PairRule):
 
     def judge(self, books: WorkbookPair) -> list[str]:
         reasons = [books.lacks(each) for each in (self.sheet_idx0, self.sheet_idx1) if books.sheet(each) is None]
-        return reasons or capped(self._differences(books))
+        return reasons or first_reasons(self._differences(books))
 
     def _differences(self, books: WorkbookPair) -> Iterator[str]:
         for rule in self.rules:

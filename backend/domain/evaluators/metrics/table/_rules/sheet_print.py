@@ -4,7 +4,7 @@ from typing import Literal
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, first_reasons
 from backend.domain.formats.csvs import beside, read_lines
 
 
@@ -28,14 +28,14 @@ class SheetPrintRule(PairRule):
         reasons = [f"line {at}: got {short(a)}, expected {short(b)}" for at, (a, b) in pairs if a != b]
         if len(actual) != len(expected):
             reasons.append(f"{len(actual)} lines, expected {len(expected)}")
-        return capped(reasons)
+        return first_reasons(reasons)
 
 
 def _lines(books: WorkbookPair, reference: SheetReference) -> tuple[list[str] | None, str]:
     name, book = books.name(reference), books.book(reference)
     if name is None:
         return None, books.lacks(reference)
-    lines, reason = read_lines(beside(book.path, name))
+    lines, reason = read_lines(beside(book.path, name), as_published=books.strict)
     if lines is None and book is books.expected:
         raise EvaluatorFailed(f"the CSV file of the expectation's sheet {name!r}: {reason}", code="invalid_reference")
     if lines is None:

@@ -61,13 +61,15 @@ class StyleRule(PairRule):
                 known[alike] = [looks.of(cell, name) for name in props]
             values = known[alike]
             for change in changes.get((cell.row, cell.column), ())[::-1]:
-                values = [_changed(looks, cell, name, change, now) for name, now in zip(props, values, strict=True)]
+                values = [
+                    _property_after(looks, cell, name, change, now) for name, now in zip(props, values, strict=True)
+                ]
             if values != plain:
                 table[Position((cell.row, cell.column))] = values
         return table
 
 
-def _changed(looks: SheetFormats, cell: StoredCell, name: CellProperty, change: CellFormat, now: Any) -> Any:
+def _property_after(looks: SheetFormats, cell: StoredCell, name: CellProperty, change: CellFormat, now: Any) -> Any:
     """A property after one condition, if the condition sets it. The highest priority is applied last."""
     plain, changed = looks.of(cell, name), looks.of(cell, name, change)
     return now if changed == plain else changed

@@ -43,6 +43,11 @@ def test_a_row_as_texts(rows: list[list[Any]], expected: list[str], tmp_path: Pa
     assert last_row(workbook([[f"c{place}" for place in range(len(rows[0]))], *rows]), tmp_path) == expected
 
 
+def test_numbers_beyond_those_of_any_program(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["a", "b"], ["1" + "0" * 400, "1.5"], ["2" * 20, 1]]
+    assert last_row(workbook(rows), tmp_path) == ["2.222222222222222e+19", "1.0"]
+
+
 @pytest.mark.parametrize("data", [None, b"", b"no workbook", workbook([["only", "a head"]]), workbook([])])
 def test_nothing_to_read(data: bytes | None, tmp_path: Path) -> None:
     assert last_row(data, tmp_path) is None

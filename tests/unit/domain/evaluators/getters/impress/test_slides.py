@@ -35,6 +35,14 @@ def value(getter: Any, context: FakeContext, folder: Path, **parameters: Any) ->
     return getter().read(getter().collect(context, wanted), wanted, folder)
 
 
+def broken(package: bytes) -> bytes:
+    """The same with relationships that cannot be unpacked: the last of several blocks is missing."""
+    with zipfile.ZipFile(BytesIO(package)) as whole:
+        entry = whole.getinfo(RELS.format(1))
+    start = entry.header_offset + 30 + len(entry.filename)
+    return package[:start] + b"\xff" * entry.compress_size + package[start + entry.compress_size :]
+
+
 class TestAudioInSlide:
     @pytest.mark.parametrize("target", ["../media/media1.wav", "/ppt/media/media1.wav"])
     def test_a_sound_in_the_file(self, target: str, tmp_path: Path) -> None:
@@ -70,7 +78,13 @@ class TestAudioInSlide:
     def test_a_target_that_is_no_part(self, target: str, tmp_path: Path) -> None:
         assert value(AudioInSlide, desktop(with_link("audio", target)), tmp_path) is None
 
-    @pytest.mark.parametrize("data", [b"", b"no zip", presentation()[:9000]])
+    def test_more_links_than_are_followed(self, tmp_path: Path) -> None:
+        """An agent can write any number of them: that is no failure of the evaluation."""
+        package = with_link("audio", "a.mp3", external=True)
+        reply = rels(package).replace("a.mp3", "another.mp3")
+        assert value(AudioInSlide, linux({FILE: package}, python=json.dumps(reply)), tmp_path) is None
+
+    @pytest.mark.parametrize("data", [b"", b"no zip", presentation()[:9000], broken(with_link("audio", "a.mp3"))])
     def test_a_damaged_file(self, data: bytes, tmp_path: Path) -> None:
         assert value(AudioInSlide, linux({FILE: data}, python="null"), tmp_path) is None
 

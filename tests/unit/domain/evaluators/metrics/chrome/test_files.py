@@ -174,6 +174,13 @@ class TestCompareArchive:
         bomb = taped(tmp_path / "bomb.tar.gz", {f"{n}.txt": bytes(2**19) for n in range(3)})
         assert "unpacks to more" in judge("compare_archive", bomb, gold).reasons[0]
 
+    def test_more_files_than_are_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Else nobody would see the one that should not be there."""
+        monkeypatch.setattr(archives, "MAX_FILES", 2)
+        gold = zipped(tmp_path / "gold.zip", {"a.txt": b"one", "b.txt": b"two"})
+        more = zipped(tmp_path / "more.zip", {"a.txt": b"one", "b.txt": b"two", "c.txt": b"three"})
+        assert [judge("compare_archive", path, gold).value for path in (gold, more)] == [1, 0]
+
     def test_what_the_task_got_wrong(self, tmp_path: Path) -> None:
         gold = zipped(tmp_path / "gold.zip", {"a.txt": b"one"})
         for options in ({"file_type": "spam"}, {"file_path": "gone"}):

@@ -1,5 +1,6 @@
 """Metrics of the look of documents: styles count, random details do not; the published score is available."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,24 @@ class TestAlignment:
         assert judge("check_tabstops", ("a b c\td",), (one,), **OPTIONS).value == 0.0
         assert judge("check_tabstops", (p("a b", properties=TABS.format(864)),), (one,), **OPTIONS).value == 0.0
         assert judge("check_tabstops", (one,), (one,), word_number_split_by_tabstop=1, index=7).value == 0.0
+
+    def test_tab_stops_by_style_and_in_any_order(self, judge: Any) -> None:
+        def tabs(*stops: str) -> str:
+            return f"<w:tabs>{''.join(f'<w:tab {stop}/>' for stop in stops)}</w:tabs>"
+
+        first, second = 'w:val="left" w:pos="864"', 'w:val="right" w:pos="1728"'
+        style = f'<w:style w:type="paragraph" w:styleId="T"><w:name w:val="T"/><w:pPr>{tabs(first)}</w:pPr></w:style>'
+        gold = p("a b c\td", properties=tabs(first, second))
+        cleared = tabs('w:val="clear" w:pos="864"')
+        for properties, value in (
+            (f'<w:pStyle w:val="T"/>{tabs(second)}', 1.0),
+            (tabs(second, first), 1.0),
+            (f'<w:pStyle w:val="T"/>{cleared}', 0.0),
+            (tabs(second), 0.0),
+        ):
+            mine = p("a b c\td", properties=properties)
+            assert judge("check_tabstops", (mine,), (gold,), styles=style).value == value
+            assert judge("check_tabstops", (mine,), (gold,), styles=style, strict_upstream=True).value == 0.0
 
     def test_tab_stops_far_away(self, judge: Any) -> None:
         one, two = (p("a\td", properties=TABS.format(place)) for place in (1, 31_000))
@@ -293,7 +312,16 @@ class TestImageText:
         with raises_code(EvaluatorFailed, "ocr_timeout"):
             metric("compare_image_text")(screenshot(tmp_path, "x"), RULE)
 
-    @pytest.mark.parametrize("size", [(1, 1), (40_000, 2)])
+    def test_a_picture_that_is_read_without_end_has_no_text(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Noise keeps Tesseract busy for minutes; that is what the agent left, not a slow machine."""
+        monkeypatch.setattr(picture_text, "PROCESSOR_SECONDS", 1)
+        path = tmp_path / "noise.png"
+        Image.frombytes("L", (1000, 1000), random.Random(1).randbytes(10**6)).save(path)
+        assert metric("compare_image_text")(str(path), RULE).value == 0.0
+
+    @pytest.mark.parametrize("size", [(1, 1), (40_000, 2), (30_000, 1), (2, 30_000)])
     def test_odd_sizes(self, tmp_path: Path, size: tuple[int, int]) -> None:
         assert metric("compare_image_text")(screenshot(tmp_path, "", size), RULE).value == 0.0
 

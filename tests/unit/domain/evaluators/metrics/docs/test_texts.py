@@ -141,7 +141,9 @@ class TestLines:
         assert judge("compare_docx_lines", ("a", "a", "b"), ("a", "b"), strict_upstream=True).value == 1.0
 
     def test_beginnings(self, judge: Any, tmp_path: Path) -> None:
-        assert judge("compare_init_lines", ("a",), ("a", "b")).value == 1.0
+        assert judge("compare_init_lines", ("a", "b"), ("a", "")).value == 1.0
+        assert judge("compare_init_lines", ("a",), ("a", "b")).value == 0.0
+        assert judge("compare_init_lines", ("a",), ("a", "b"), strict_upstream=True).value == 1.0
         empty = save(tmp_path / "empty.docx")
         gold = save(tmp_path / "gold.docx", "a")
         assert metric("compare_init_lines")(empty, gold).value == 0.0

@@ -70,6 +70,11 @@ class TestIsGoldTextIncludedInPdf:
         path = pdf(tmp_path / "a.pdf", [f"line {number}" for number in range(120)])
         assert is_gold_text_included_in_pdf(path, gold(tmp_path, a="line 0", b="line 119")).value == 1.0
 
+    def test_ligatures_and_soft_hyphens(self, tmp_path: Path) -> None:
+        path = pdf(tmp_path / "a.pdf", ["first office of all"])
+        expected = gold(tmp_path, a="\ufb01rst o\ufb03ce", b="of\u00adfice")
+        assert is_gold_text_included_in_pdf(path, expected).value == 1.0
+
     def test_the_missing_text_is_named(self, tmp_path: Path) -> None:
         result = is_gold_text_included_in_pdf(pdf(tmp_path / "a.pdf", ["x"]), gold(tmp_path, sum="12.50"))
         assert result.value == 0.0

@@ -100,6 +100,15 @@ class TestCheckJson:
         rules = {"expect": [{"key": ["author", "email"], "method": "eq", "ref": "Test@gmail.com"}]}
         assert check_json(path, rules, is_yaml=True).value == 1.0
 
+    def test_dates_of_yaml_are_text(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "day: 2024-01-05\nat: 2024-01-05 10:00:00\n", "a.yaml")
+        rules = {"expect": [{"key": ["day"], "method": "eq", "ref": "2024-01-05"},
+                            {"key": ["at"], "method": "re", "ref": "^2024-01-05 10:"}]}  # fmt: skip
+        assert [check_json(path, rules, is_yaml=True, strict_upstream=strict).value for strict in (False, True)] == [
+            1,
+            0,
+        ]
+
     def test_yaml_that_would_make_an_object(self, tmp_path: Path) -> None:
         path = write(tmp_path, f"k: !!python/object/apply:pathlib.Path.touch ['{tmp_path}/made']\n")
         result = check_json(path, {"expect": [{"key": ["k"], "method": "ne", "ref": 1}]}, is_yaml=True)

@@ -54,12 +54,25 @@ class TestRunSqlite3:
         path = starred(tmp_path / "a", stars=3)
         assert run_sqlite3(path, {"sql": "SELEKT 1"}, strict_upstream=True).value == 0.0
 
-    @pytest.mark.parametrize("body", ["SELECT (", "SELEKT 1", "SELECT nothing() AS id"])
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "SELECT (",
+            "SELEKT 1",
+            "SELECT nothing() AS id",
+            "SELECT mess() AS id",  # part of a word of the statement
+            "SELECT json('syntax error') AS id",
+            "SELECT id FROM words WHERE words MATCH '\"'",  # the index says: syntax error
+        ],
+    )
     def test_a_wrong_view_is_the_files_fault(self, tmp_path: Path, body: str) -> None:
-        path = database(tmp_path / "a", ["CREATE VIEW messages AS SELECT 1 AS id"])
+        words = "CREATE VIRTUAL TABLE words USING fts5(id)"
+        path = database(tmp_path / "a", ["CREATE VIEW messages AS SELECT 1 AS id", words])
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA writable_schema = ON")
-            connection.execute("UPDATE sqlite_schema SET sql = ?", (f"CREATE VIEW messages AS {body}",))
+            connection.execute(
+                "UPDATE sqlite_schema SET sql = ? WHERE name = 'messages'", (f"CREATE VIEW messages AS {body}",)
+            )
             connection.commit()
         assert run_sqlite3(path, {"sql": "SELECT COUNT(*) FROM messages"}).value == 0.0
 

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -54,6 +55,14 @@ class TestSamePicture:
 
 
 class TestPictureGoals:
+    @pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+    def test_colours_behind_transparency_are_not_seen(self, tmp_path: Path, mode: str) -> None:
+        picture = Image.new("RGBA", (4, 4), (0, 0, 0, 0)).convert(mode)
+        path = str(tmp_path / "clear.png")
+        clear: dict[str, Any] = {"transparency": picture.getpixel((0, 0))} if mode == "P" else {}
+        picture.save(path, **clear)
+        assert picture_goals(path, {"pixels": [[0, 0, [255, 255, 255]]], "gray": True}).value == 1
+
     def test_size_format_and_pixels(self, flag: str) -> None:
         rules = {"size": [40, 20], "format": "PNG", "pixels": [[5, 5, [200, 0, 0]], [35, 5, [255, 255, 255]]]}
         assert picture_goals(flag, rules).value == 1.0

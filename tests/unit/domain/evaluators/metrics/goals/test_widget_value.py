@@ -20,6 +20,13 @@ class TestWidgetValue:
     def test_the_text_of_the_first_line(self) -> None:
         assert widget_value(TREE, rules(text="10, 063")).value == 1.0
 
+    @pytest.mark.parametrize(
+        ("text", "number", "value"),
+        [("\u221242", -42, 1), ("1,234.5", 1234.5, 1), ("1,5", 15, 0), ("1_5", 15, 0), ("42 of 50", 42, 0), ("", 0, 0)],
+    )
+    def test_forms_of_numbers(self, text: str, number: float, value: float) -> None:
+        assert widget_value(TREE.replace("10,063", text), rules(number=number)).value == value
+
     def test_another_number(self) -> None:
         assert widget_value(TREE, rules(number=10064)).value == 0.0
 

@@ -257,9 +257,10 @@ class TestSettings:
     MINUTES = (SAVE, "AutoSaveTimeIntervall", "3")
 
     def test_saving_that_is_switched_off(self, tmp_path: Path) -> None:
-        file = settings(tmp_path / "r.xcu", self.MINUTES, (SAVE, "AutoSave", "false"))
-        assert metric("check_auto_saving_time", file, {"minutes": 3}).value == 0
-        assert metric("check_auto_saving_time", file, {"minutes": 3}, strict_upstream=True).value == 1
+        for off in ("false", "0"):
+            file = settings(tmp_path / "r.xcu", self.MINUTES, (SAVE, "AutoSave", off))
+            assert metric("check_auto_saving_time", file, {"minutes": 3}).value == 0
+            assert metric("check_auto_saving_time", file, {"minutes": 3}, strict_upstream=True).value == 1
 
     def test_the_last_value_counts(self, tmp_path: Path) -> None:
         file = settings(tmp_path / "r.xcu", (SAVE, "AutoSaveTimeIntervall", "10"), self.MINUTES)
@@ -281,8 +282,9 @@ class TestSettings:
     def test_the_same_name_elsewhere(self, tmp_path: Path) -> None:
         file = settings(tmp_path / "r.xcu", ("/org.openoffice.Office.Calc/X", "EnablePresenterScreen", "false"))
         assert metric("check_presenter_console_disable", file).value == 0
-        file = settings(tmp_path / "s.xcu", (START, "EnablePresenterScreen", "false"))
-        assert metric("check_presenter_console_disable", file).value == 1
+        for off, value in (("false", 1), ("0", 1), ("1", 0)):
+            file = settings(tmp_path / "s.xcu", (START, "EnablePresenterScreen", off))
+            assert metric("check_presenter_console_disable", file).value == value
 
 
 class TestLeftPanel:

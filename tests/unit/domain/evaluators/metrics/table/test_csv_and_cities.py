@@ -26,6 +26,10 @@ class TestCompareCsv:
             (b"caf\xe9\n", "café\n".encode(), {}, 1.0),
             (b"a\n\n", b"a\n", {}, 0.0),
             (b"", b"a\n", {}, 0.0),
+            (b"a\x0bb\x0c\n", b"a\nb\n", {}, 0.0),
+            (b"a\x0bb\x0c\n", b"a\nb\n", {"strict_upstream": True}, 0.0),
+            (b"a\x0bb\n", b"a\nb\n", {"strict_upstream": True}, 1.0),
+            ("a\u2028b\n".encode(), "a\u2028b\r\n".encode(), {}, 1.0),
         ],
     )
     def test_lines(self, tmp_path: Path, found: bytes, wanted: bytes, options: dict[str, Any], value: float) -> None:

@@ -1,5 +1,6 @@
 """Workbooks that other programs write, or nobody should: values in rarer forms, names, numbers that are none."""
 
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.goals.sheet_goals import sheet_goals
 from backend.domain.evaluators.metrics.table.compare_table import compare_table
+from tests.factories.xlsx import book, replaced
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -73,10 +75,47 @@ class TestDates:
         assert [table(mine, gold), table(mine, other)] == [1.0, 0.0]
         assert sheet_goals(mine, {"cells": {"Sheet1!A2": {"value": float(number)}}}).value == 1.0
 
+    @pytest.mark.parametrize(("iso", "number"), [("2024-05-01", "45413"), ("2024-05-01T06:00:00", "45413.25")])
+    def test_a_date_whose_cell_has_no_format_of_dates(self, tmp_path: Path, iso: str, number: str) -> None:
+        mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" t="d"><v>{iso}</v></c>')
+        gold, plain = (
+            workbook(tmp_path / f"{style}.xlsx", f'<c r="A2" s="{style}"><v>{number}</v></c>') for style in (1, 0)
+        )
+        assert [table(mine, gold), table(gold, mine), table(mine, plain), table(mine, mine)] == [1.0, 1.0, 0.0, 1.0]
+        assert table(mine, gold, strict_upstream=True) == 1.0
+        assert table(mine, gold, kind="style", props=["number_format"]) == 1.0
+        huge = workbook(tmp_path / "huge.xlsx", f'<c r="A2" s="{10**15}"><v>{number}</v></c>')
+        assert [table(huge, plain), table(huge, gold)] == [1.0, 0.0]
+
     @pytest.mark.parametrize("text", ["2024-13-01", "yesterday", "", "T", "12:00:99"])
     def test_what_is_no_date(self, tmp_path: Path, text: str) -> None:
         mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" s="1" t="d"><v>{text}</v></c>')
         assert table(mine, workbook(tmp_path / "b.xlsx", '<c r="A2"><v>1</v></c>')) == 0.0
+
+
+def test_columns_of_one_name_as_published(tmp_path: Path) -> None:
+    def heads(name: str, *texts: str) -> str:
+        return str(book(tmp_path / f"{name}.xlsx", {"Sheet1": [list(texts), [1, 2, 3]]}))
+
+    mine, gold, other = heads("a", "x", "x", "x.1"), heads("b", "x", "x.2", "x.1"), heads("c", "x", "x.1", "x.1")
+    assert [table(mine, one, strict_upstream=True) for one in (gold, other, mine)] == [1.0, 0.0, 1.0]
+    assert [table(mine, one) for one in (gold, other)] == [0.0, 0.0]
+
+
+class TestEpochs:
+    """Days are counted from 1904 on old Macs."""
+
+    CELL = '<c r="A2" s="1"><v>{}</v></c>'
+
+    def test_the_same_number_is_another_date(self, tmp_path: Path) -> None:
+        gold = workbook(tmp_path / "g.xlsx", self.CELL.format(45413))
+        old = workbook(tmp_path / "o.xlsx", self.CELL.format(45413), properties=OLD)
+        same = workbook(tmp_path / "s.xlsx", self.CELL.format(43951), properties=OLD)
+        assert [table(mine, gold) for mine in (gold, old, same)] == [1, 0, 1]
+
+    def test_a_plain_number_is_the_same(self, tmp_path: Path) -> None:
+        gold = workbook(tmp_path / "g.xlsx", '<c r="A2"><v>45413</v></c>')
+        assert table(workbook(tmp_path / "o.xlsx", '<c r="A2"><v>45413</v></c>', properties=OLD), gold) == 1
 
 
 class TestValues:
@@ -106,6 +145,25 @@ class TestValues:
         gold = workbook(tmp_path / "b.xlsx", '<c r="A2"><v>1000</v></c>')
         assert table(mine, gold) == 0.0
         assert sheet_goals(mine, {"cells": {"Sheet1!A2": {"value": 1000}}}).value == 0.0
+
+    @pytest.mark.parametrize(
+        ("kind", "text"),
+        [("s", "-1"), ("s", "0_1"), ("s", "\N{ARABIC-INDIC DIGIT ONE}"), ("s", "5"), ("b", "2"), ("b", "yes")],
+    )
+    def test_texts_and_truths_that_are_none(self, tmp_path: Path, kind: str, text: str) -> None:
+        path = book(tmp_path / "a.xlsx", [["first"], ["last"]])
+
+        def change(sheet: bytes) -> bytes:
+            cells = f'<sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="{kind}"><v>{text}</v></c></row>'
+            return re.sub(b"<sheetData>.*</sheetData>", f"{cells}</sheetData>".encode(), sheet)
+
+        replaced(path, {"xl/worksheets/sheet1.xml": change})
+        assert sheet_goals(str(path), {"cells": {"Sheet1!A1": {"value": "first"}}}).value == 0
+
+    def test_the_letters_of_an_error_are_no_error(self, tmp_path: Path) -> None:
+        typed = workbook(tmp_path / "a.xlsx", '<c r="A2" t="inlineStr"><is><t>#REF!</t></is></c>')
+        error = workbook(tmp_path / "b.xlsx", '<c r="A2" t="e"><v>#REF!</v></c>')
+        assert [table(typed, error), table(error, typed), table(error, error), table(typed, typed)] == [0, 0, 1, 1]
 
 
 ONE = '<c r="A2"><v>1</v></c>'

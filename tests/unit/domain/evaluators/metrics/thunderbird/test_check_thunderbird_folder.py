@@ -20,6 +20,8 @@ class TestMessages:
         assert value(tmp_path, [message("A")], [message("B")]) == 0
         assert value(tmp_path, [message("A")], [message("B")], strict_upstream=True) == 1
         assert value(tmp_path, [], [message("B")]) == 0
+        assert value(tmp_path, [], [message("B")], strict_upstream=True) == 0
+        assert value(tmp_path, [], [], strict_upstream=True) == 1
         assert value(tmp_path, [], []) == 1
 
     def test_the_differences_are_named(self, tmp_path: Path) -> None:
@@ -76,6 +78,22 @@ class TestMessages:
         mine = mine.replace("Subject: A", "SUBJECT:\n A")
         assert value(tmp_path, [mine], [message("A")]) == 1
         assert value(tmp_path, [mine.replace("status: 0001", "status: 0009")], []) == 1
+
+    @pytest.mark.parametrize(
+        ("mine", "gold", "same"),
+        [
+            ("a long\n\tsubject", "a long subject", 1),
+            ("=?UTF-8?Q?Caf=C3=A9?=", "=?utf-8?B?Q2Fmw6k=?=", 1),
+            ("=?UTF-8?Q?Caf?=\n =?UTF-8?Q?=C3=A9?=", "=?iso-8859-1?q?Caf=E9?=", 1),
+            ("Caf\u00e9", "=?utf-8?B?Q2Fmw6k=?=", 1),
+            ("=?UTF-8?Q?Caf=C3=A8?=", "=?utf-8?B?Q2Fmw6k=?=", 0),
+            ("=?x-none?Q?a?=", "=?x-none?Q?a?=", 1),
+            ("=?utf-8?B?====?=", "=?utf-8?B?Q2Fmw6k=?=", 0),
+            ("=?utf-8?Q?=FF?=", "=?utf-8?Q?=FE?=", 0),
+        ],
+    )
+    def test_subjects(self, mine: str, gold: str, same: int, tmp_path: Path) -> None:
+        assert value(tmp_path, [message(mine)], [message(gold)]) == same
 
     def test_a_file_of_its_own_has_no_separators(self, tmp_path: Path) -> None:
         text = message("A", "x\nFrom - Sat Jan 20 10:00:00 2024\nB: c").partition("\n")[2]

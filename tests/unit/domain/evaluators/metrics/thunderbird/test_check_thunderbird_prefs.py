@@ -5,6 +5,7 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.thunderbird.check_thunderbird_prefs import check_thunderbird_prefs
+from backend.domain.formats.mozilla_prefs import MAX_TEXT
 from tests.factories.mailbox import prefs
 
 
@@ -39,6 +40,10 @@ class TestRules:
         assert value(tmp_path, ['"a", false'], unexpect=rule) == 0
         assert value(tmp_path, ['"a", true'], unexpect=rule) == 1
         assert value(tmp_path, [], unexpect=rule) == 1
+
+    def test_what_is_excluded_stands_behind_much_else(self, tmp_path: Path) -> None:
+        rule = {"a": {"method": "eq", "ref": False}}
+        assert value(tmp_path, ['"b", 1);' + " " * MAX_TEXT + "//", '"a", false'], unexpect=rule) == 0
 
     def test_a_quote_in_a_name(self, tmp_path: Path) -> None:
         assert value(tmp_path, [r'"a\"b", 1'], expect={'a"b': {"method": "eq", "ref": 1}}) == 1

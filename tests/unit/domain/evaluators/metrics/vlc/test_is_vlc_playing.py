@@ -32,6 +32,7 @@ class TestIsVlcPlaying:
             ({"title": SONG}, 1.0, 1.0),
             ({"filename": SONG, "location": "/home/user/other.mp4"}, 0.0, 1.0),
             ({"filename": SONG, "name": "x.mp4"}, 0.0, 1.0),
+            ({"location": f"https://elsewhere.example.com/{SONG}"}, 0.0, 1.0),
             ({}, 0.0, 0.0),
         ],
     )
@@ -57,7 +58,10 @@ class TestIsVlcPlaying:
             ({"url": f"{STREAM}.bak"}, 0.0, 1.0),
             ({"title": STREAM}, 1.0, 1.0),
             ({"title": "Bip bop", "location": STREAM, "filename": "Bip bop"}, 1.0, 1.0),
-            ({"url": STREAM.replace("https", "http")}, 1.0, 1.0),
+            ({"url": STREAM.replace("https", "http")}, 0.0, 1.0),
+            ({"url": STREAM.replace("https", "ftp")}, 0.0, 1.0),
+            ({"url": STREAM.replace(".com", ".com:443")}, 1.0, 0.0),
+            ({"url": STREAM.replace(".com", ".com:8443")}, 0.0, 0.0),
         ],
     )
     def test_a_stream(self, tmp_path: Path, info: dict[str, Any], value: float, strict: float) -> None:

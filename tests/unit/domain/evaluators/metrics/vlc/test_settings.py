@@ -94,12 +94,23 @@ class TestCheckGlobalKeyPlayPause:
 
 class TestCheckQtSliderColours:
     @pytest.mark.parametrize(
-        ("colours", "value"),
-        [("0;0;0;20;20;20", 1.0), ("99;99;99;100;0;0", 0.0), ("1;2;3;200", 1.0), ("black", 0.0), ("", 0.0)],
+        ("colours", "value", "strict"),
+        [
+            (";".join(["0"] * 12), 1.0, 1.0),
+            (";".join(["0"] * 12 + ["200"]), 1.0, 1.0),
+            ("0;0;0;20;20;20", 0.0, 1.0),  # VLC fills up with white.
+            ("5", 0.0, 1.0),
+            (";".join(["-5"] * 12), 0.0, 1.0),
+            (";".join(["99"] * 11 + ["100"]), 0.0, 0.0),
+            ("1;2;3;200", 0.0, 1.0),
+            ("black", 0.0, 0.0),
+            ("", 0.0, 0.0),
+        ],
     )
-    def test_blackish(self, tmp_path: Path, colours: str, value: float) -> None:
+    def test_blackish(self, tmp_path: Path, colours: str, value: float, strict: float) -> None:
         path = vlcrc(tmp_path, f"qt-slider-colours={colours}")
         assert check_qt_slider_colours(path, {"type": "blackish"}).value == value
+        assert check_qt_slider_colours(path, {"type": "blackish"}, strict_upstream=True).value == strict
 
     def test_the_default_is_colourful(self, tmp_path: Path) -> None:
         assert check_qt_slider_colours(vlcrc(tmp_path), {"type": "blackish"}).value == 0.0
@@ -121,6 +132,8 @@ class TestIsVlcRecordingsFolder:
             ("/home/user/Desktop/", "/home/user/Desktop", 1.0, 0.0),
             ("/home/user/desktop", "/home/user/Desktop", 0.0, 0.0),
             ("C:\\Users\\Docker\\Downloads", "C:\\Users\\Docker\\Downloads", 1.0, 1.0),
+            ("/home//user/./Desktop", "/home/user/Desktop", 1.0, 0.0),
+            ("/home/user/../user2/Desktop", "/home/user/Desktop", 0.0, 0.0),
             ("c:/users/docker/downloads", "C:\\Users\\Docker\\Downloads", 1.0, 0.0),
         ],
     )

@@ -1,5 +1,6 @@
 """Settings, key bindings, results, zip files, pages, and programs with tests."""
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,6 @@ class TestJsonc:
     @settings(max_examples=50, deadline=None)
     @given(JSON)
     def test_json_is_jsonc(self, value: Any) -> None:
-        import json
-
         assert parse_jsonc(json.dumps(value)) == parse_jsonc(json.dumps(value, indent=1)) == (value, "")
 
 
@@ -159,6 +158,25 @@ class TestConfig:
         with pytest.raises(EvaluatorFailed):
             call("a", {"type": "equal", "expected": "a"})
 
+    @pytest.mark.parametrize(
+        ("output", "name", "there"),
+        [
+            ("test.py\n", "test.py", True),
+            ("C:\\x\\test.py\r\n", "test.py", True),
+            ("my_test.py\n", "test.py", False),
+            ("test.pyc test.py~ test.py.bak\n", "test.py", False),
+            ("ms-python.python@2024.1\n", "ms-python.python", True),
+            ("ms-python.python-extra\n", "ms-python.python", False),
+            ("Hidden    REG_DWORD    0x10\n", "0x1", False),
+            ("11/27/2026  <DIR>  ToDoLists.\n", "ToDoLists", True),
+        ],
+    )
+    def test_whole_names(self, output: str, name: str, there: bool) -> None:  # noqa: FBT001
+        call = metric("is_extension_installed")
+        assert call(output, {"type": "contain", "expected": name}).value == float(there)
+        assert call(output, {"type": "not_contain", "expected": name}).value == float(not there)
+        assert call(output, {"type": "contain", "expected": name}, strict_upstream=True).value == 1.0
+
 
 class TestResults:
     @pytest.mark.parametrize(
@@ -207,6 +225,9 @@ class TestPages:
             ("<p style='background-image:url(x.png)'>", 1, 0),
             ("<style>/* background-image: url('x.png') */</style>", 0, 1),
             ("<style>a{background-image: url('my_x.png')}</style>", 0, 0),
+            ("<style>body { background-image: url('./x.png') }</style>", 1, 0),
+            ("<style>body { background-image: url(%78.png) }</style>", 1, 0),
+            ("<style>body { background-image: url(../x.png) }</style>", 0, 0),
         ],
     )
     def test_backgrounds(self, write: Any, style: str, ours: int, theirs: int) -> None:
@@ -222,6 +243,11 @@ class TestZips:
             for name, data in members.items():
                 out.writestr(name, data)
         return str(path)
+
+    def test_names_may_begin_with_a_dot(self, tmp_path: Path) -> None:
+        one, two = (self.zipped(tmp_path / name, {member: b"x"}) for name, member in (("a", "./b/c"), ("b", "b/c")))
+        call = metric("compare_zip_files")
+        assert [call(one, two, strict_upstream=strict).value for strict in (False, True)] == [1.0, 0.0]
 
     def test_folders_are_chance(self, tmp_path: Path) -> None:
         one = self.zipped(tmp_path / "a.zip", {"d/": b"", "d/a": b"1"})
@@ -328,6 +354,14 @@ class TestSuite:
         monkeypatch.setattr(_suite, "LIBRARIES", ("library_of_games",))
         with raises_code(EvaluatorFailed, "module_missing", mentions="library_of_games"):
             run("import library_of_games", "import main\ndef test():\n    return True\n")
+
+    def test_a_program_that_says_so_although_the_library_is_here(
+        self, run: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Else it would turn its 0 into an attempt that does not count."""
+        monkeypatch.setattr(_suite, "LIBRARIES", ("numpy",))
+        lie = "raise ModuleNotFoundError('No module named numpy', name='numpy')"
+        assert run(lie, "import main\ndef test():\n    return True\n").value == 0.0
 
     def test_another_function(self, run: Any) -> None:
         tests = "def check():\n    return True\n"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Unavailable
+from backend.services.periodic_thread import MOST_REASONS, PeriodicThread
 from tests.waiting import until
-from worker.base.periodic_thread import MOST_REASONS, PeriodicThread
 
 NEVER = 3600.0
 
@@ -32,7 +32,7 @@ class Turns:
     def more(self, number: int = 1) -> None:
         """Waits until this many further rounds have started."""
         least = len(self.at) + number
-        until(lambda: len(self.at) >= least, 10.0)
+        until(lambda: len(self.at) >= least)
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ class TestStop:
 
         rounds = PeriodicThread("slow", turn, every=0.01, broken="a turn broke")
         rounds.start()
-        assert begun.wait(10.0)
+        assert begun.wait(60.0)
         rounds.stop(0.01)
         assert not ended.is_set()
         assert alive("slow")

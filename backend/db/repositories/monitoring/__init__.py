@@ -1,0 +1,1 @@
+"""Queries: metrics and status of the installation."""

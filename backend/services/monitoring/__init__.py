@@ -1,0 +1,1 @@
+"""What operators ask of an installation: its metrics and its status."""

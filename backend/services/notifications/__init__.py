@@ -1,0 +1,1 @@
+"""Notifications about a project by signed webhooks and e-mail."""

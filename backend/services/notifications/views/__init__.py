@@ -1,0 +1,1 @@
+"""Payloads of notifications, and what pages show of them."""

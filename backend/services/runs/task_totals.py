@@ -1,0 +1,28 @@
+"""Results of a run by task."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories.results import rollups as repository
+from backend.db.repositories.results.rollups import TaskFacts, TaskTotals
+from backend.services.lru_cache import LruCache
+
+_FACTS: LruCache[UUID, dict[UUID, TaskFacts]] = LruCache(8)
+"""Of the tasks of a task set, which never change: unpacking their files takes as long as summing the results."""
+
+
+def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
+    """One row per task of the run, from its current episodes. Tasks with equal labels share them as one object."""
+    task_set_id = repository.task_set_of(session, run_id)
+    if task_set_id is None:
+        return []
+    known = _FACTS.get_or_make(task_set_id, dict)
+
+    def facts_of(task_ids: Sequence[UUID]) -> Mapping[UUID, TaskFacts]:
+        if missing := [task_id for task_id in task_ids if task_id not in known]:
+            known.update(repository.task_facts(session, missing))
+        return known
+
+    return repository.task_totals(session, run_id, facts_of)

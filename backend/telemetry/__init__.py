@@ -1,0 +1,1 @@
+"""What a process tells its operators: metrics of its own and its log."""

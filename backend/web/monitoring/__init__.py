@@ -1,0 +1,1 @@
+"""API and pages: metrics and status."""

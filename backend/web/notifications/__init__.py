@@ -1,0 +1,1 @@
+"""API, page and sender of notifications."""
