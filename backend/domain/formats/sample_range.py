@@ -25,7 +25,7 @@ def white_of(values: "np.ndarray", *, least: float = 1.0) -> float:
 
 
 def to_eight_bits(values: "np.ndarray", white: float) -> "np.ndarray":
-    """Samples from 0 to `white` as 0.0 to 255.0, of the same shape; what is no number is 0."""
+    """Samples from 0 to `white` as 0.0 to 255.0, of the same shape; NaN becomes 0."""
     import numpy as np
 
     return np.nan_to_num(values.astype(np.float64), posinf=white).clip(0, white) * (255 / white)

@@ -141,6 +141,10 @@ class _Server(ThreadingHTTPServer):
             yield
             return
         self.watches.add(watch)
+        if self.state.faults.away:
+            # It was admitted before the server went away, and began after the watches were cut.
+            watch.severed = True
+            watch.cut()
         try:
             yield
         finally:
