@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -187,6 +188,18 @@ class TestBrokenLines:
         with pytest.raises(ClusterUnavailable):
             list(watch)
         until(lambda: fake.api.watches == 0)
+
+    def test_a_watch_that_begins_while_the_server_is_away_is_cut(self, place: ClusterNamespace) -> None:
+        fake = place.only_fake()
+        version = place.port.list(SECRETS).version
+        delay = fake.faults.slow(1.0, "watch", times=1)
+        with ThreadPoolExecutor(1) as pool:
+            watch = pool.submit(lambda: list(place.port.watch(SECRETS, version, seconds=60)))
+            until(lambda: delay.times == 0)
+            fake.faults.away = True
+            fake.api.cut_watches()
+            with pytest.raises(ClusterUnavailable):
+                watch.result()
 
     def test_a_watch_that_the_server_ends_just_ends(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
