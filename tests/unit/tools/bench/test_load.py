@@ -3,8 +3,9 @@ import pytest
 from tools.bench.load import LoadAnswer, Samples, growth, section
 
 
-def samples(*memory: float) -> Samples:
-    return Samples({"API 1": list(memory)}, {"API 1": [9.0] * len(memory)}, [5.0, 7.0, 6.0])
+def samples(*memory: float, files: float = 9.0, connections: float = 6.0) -> Samples:
+    opened = [*[9.0] * (len(memory) - 1), files]
+    return Samples({"API 1": list(memory)}, {"API 1": opened}, [5.0, 6.0, 6.0, connections])
 
 
 class TestGrowth:
@@ -32,3 +33,12 @@ class TestSection:
 
     def test_memory_that_grows_misses_them(self) -> None:
         assert not section(1, self.answers(), samples(100, 100, 150, 200))[1]
+
+    @pytest.mark.parametrize(("files", "connections"), [(12.0, 6.0), (9.0, 8.0)])
+    def test_in_a_soak_files_and_connections_must_not_grow_either(self, files: float, connections: float) -> None:
+        grown = samples(100, 100, 100, 100, files=files, connections=connections)
+        assert section(1, self.answers(), grown)[1]
+        assert not section(1, self.answers(), grown, soak=True)[1]
+
+    def test_a_soak_has_no_aim_for_time(self) -> None:
+        assert section(1, self.answers(milliseconds=900.0), samples(100, 100, 100, 100), soak=True)[1]
