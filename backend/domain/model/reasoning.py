@@ -2,10 +2,12 @@
 
 Servers that do not know a model's template leave its marks in the text. The marks are those of open model families'
 chat templates: `<think>` (DeepSeek-R1, Qwen3, GLM, MiniMax, Nemotron), `<thinking>`, `<thought>` (EXAONE),
-`<seed:think>` (Seed-OSS), `<think_never_used_...>` (Seed-1.8), `[THINK]` (Magistral), `◁think▷` (Kimi-VL),
-`<|START_THINKING|>` (Command A), `<|begin_of_thought|>` (OpenThinker), `<|inner_prefix|>` (Apertus), `<unused94>`
-(MedGemma), `<|channel>thought` (Gemma 4), `<|think|>` (Solar Open), sentences (Granite 3.2, Apriel), channels (gpt-oss)
-and tags that prompts ask for, such as `<analysis>`, `<plan>` and `<scratchpad>`.
+`<seed:think>` (Seed-OSS), `<think_never_used_...>` (Seed-1.8), `<ifm|think>` (K2 Horizon), `[THINK]` (Magistral),
+`◁think▷` (Kimi-VL), `<|open|>think<|sep|>` (Kimi K3), `<|START_THINKING|>` (Command A), `<|begin_of_thought|>`
+(OpenThinker), `<|inner_prefix|>` (Apertus), `<unused94>` (MedGemma), `[unused16]` (Pangu), `<|channel>thought`
+(Gemma 4), `<|think|>` (Solar Open), `<|content_thinking|>` (Inkling), `<|im_start|>think` (s1), turns (HyperCLOVA X),
+sentences (Granite 3.2, Apriel), channels (gpt-oss, Muse) and tags that prompts ask for, such as `<analysis>`, `<plan>`
+and `<scratchpad>`; and `<details>`, into which web interfaces between us and a model fold its reasoning.
 """
 
 import re
@@ -13,25 +15,40 @@ from dataclasses import dataclass
 from itertools import islice
 
 _NAMES = (
-    r"\w{0,20}(?:think|thinking|thoughts?|reasoning|monologue|rationale|reflection|scratchpad)(?:_\w{1,80})?"
+    r"\w{0,20}(?:think|thinking|thoughts?|reasoning|monologue|rationale|reflection|scratchpad)(?:[_:]\w{1,80})?"
     "|reason|analysis|plan|cot|internal"
 )
 _WORDS = "(?:think|thinking|thoughts?|reason|reasoning)"
 _BAR, _LOW = "[|\uff5c]", "[_\u2581]"
 _LEFT, _RIGHT = r"(?:<|&lt;)\s{0,3}", r"\s{0,3}(?:>|&gt;)"
 _OPEN = (
-    rf"{_LEFT}(?:\w{{1,20}}:)?(?:{_NAMES})(?:\s[^<>\n]{{0,80}})?{_RIGHT}|\[THINK\]|◁think▷"
+    rf"{_LEFT}(?:\w{{1,20}}[:|])?(?:{_NAMES})(?:\s[^<>\n]{{0,80}})?{_RIGHT}|\[THINK\]|◁think▷"
     rf"|<{_BAR}(?:(?:start|begin){_LOW}(?:of{_LOW})?)?{_WORDS}(?:{_LOW}(?:start|begin))?{_BAR}>"
-    r"|<\|inner_prefix\|>|<unused94>|<\|channel>thought\b"
+    r"|<\|inner_prefix\|>|<unused94>|\[unused16\]|<\|channel>thought\b|<\|open\|>think<\|sep\|>"
+    r"|(?:<\|message_model\|>\s*)?<\|content_thinking\|>"
+    r"|<details\s[^<>]{0,200}\btype=[\"']?reasoning\b[^<>]{0,200}>"
+    r"|<details\b[^<>]{0,200}>\s*<summary>[^<]{0,200}\b(?:think|thought|reason)[^<]{0,200}</summary>"
+    r"|<\|im_start\|>\s*think(?:ing)?\b"
 )
 _CLOSE = (
-    rf"{_LEFT}\\?/\s{{0,3}}(?:\w{{1,20}}:)?(?:{_NAMES}){_RIGHT}|\[/(?:THINK|THINKING|THOUGHTS?|REASONING)\]|◁/think▷"
+    rf"{_LEFT}\\?/\s{{0,3}}(?:\w{{1,20}}[:|])?(?:{_NAMES}){_RIGHT}|\[/(?:THINK|THINKING|THOUGHTS?|REASONING)\]|◁/think▷"
     rf"|<{_BAR}(?:/|end{_LOW}(?:of{_LOW})?){_WORDS}{_BAR}>|<{_BAR}{_WORDS}{_LOW}end{_BAR}>|<\|inner_suffix\|>"
-    r"|<unused95>|<channel\|>|<\|end\|>\s*<\|begin\|>assistant(?:<\|content\|>)?"
+    r"|<unused95>|\[unused17\]|<channel\|>|<\|close\|>think<\|sep\|>"
+    r"|<\|end\|>\s*<\|begin\|>assistant(?:<\|content\|>)?"
+    r"|<\|end_message\|>\s*<\|message_model\|>\s*<\|content_text\|>"
 )
-_MARK = re.compile(rf"(?P<fence>```)|(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
+_OWN_CLOSE = r"</details>|(?:<\|im_end\|>\s*)?<\|im_start\|>\s*(?:answer|assistant)\b|<\|im_end\|>"
+"""Ends of these beginnings only: elsewhere they are no marks of reasoning."""
+_STARTS = "`<&\\[\u25c1"
+"""How a mark begins: texts without one, however long, cost next to nothing."""
+_MARK_START = re.compile(f"[{_STARTS}]")
+_MARK = re.compile(
+    rf"(?=[{_STARTS}])(?:(?P<fence>```)|(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<own_close>{_OWN_CLOSE}))",
+    re.IGNORECASE,
+)
 _WRAPPED = re.compile(
-    r"\A(?:<(?P<tag>answer|response|output|final_answer)>(?P<tagged>.*)</(?P=tag)>"
+    r"\A(?:<(?P<tag>(?i:answer|response|output|final_answer))>(?P<tagged>.*)</(?P=tag)>"
+    r"|<\|open\|>response<\|sep\|>(?P<opened>.*)<\|close\|>response<\|sep\|>"
     r"|<\|begin_of_solution\|>(?P<solved>.*)<\|end_of_solution\|>"
     r"|<\|START_RESPONSE\|>(?P<responded>.*)<\|END_RESPONSE\|>"
     r"|<\|begin_of_box\|>(?P<boxed>.*)<\|end_of_box\|>)\Z",
@@ -40,33 +57,49 @@ _WRAPPED = re.compile(
 _TURN_END = re.compile(
     r"(?:\s*(?:<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<\|end\|>|<\|return\|>|<\|endoftext\|>|<\|end_of_text\|>"
     r"|<\|END_OF_TURN_TOKEN\|>|<end_of_turn>|<turn\|>|<\uff5cend\u2581of\u2581sentence\uff5c>|</s>|<\|role_end\|>"
-    r"|<\|user\|>|<\|observation\|>|<\|eos\|>|<sep>|<SPECIAL_12>|\[e~\[))+\s*\Z"
+    r"|<\|user\|>|<\|observation\|>|<\|eos\|>|<sep>|<SPECIAL_12>|\[e~\[|<\|eot\|>|<\|eom\|>|<seed:eos>"
+    r"|\[\|endofturn\|\]|<\|endofturn\|>|<\|stop\|>|<\|close\|>message<\|sep\|>|<\|end_of_msg\|>|\[unused10\]"
+    r"|<\|end_message\|>|<\|content_model_end_sampling\|>"
+    r"|<\uff5chy_place\u2581holder\u2581no\u2581\d\uff5c>))+\s*\Z"
 )
 _TURN_START = re.compile(
-    r"\A\s*(?:<\|im_start\|>\s*assistant\b|<\|assistant\|>|<\|start_header_id\|>assistant<\|end_header_id\|>)\s*"
+    r"\A\s*(?:<\|im_start\|>\s*assistant\b(?:<\|im_sep\|>)?|<\|assistant\|>|\[\|assistant\|\]"
+    r"|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|start_of_role\|>assistant<\|end_of_role\|>"
+    r"|<\|im_assistant\|>assistant<\|im_middle\|>|<start_of_turn>model\b|<seed:bos>assistant\b|\]~b\]ai\b"
+    r"|<\|START_OF_TURN_TOKEN\|><\|CHATBOT_TOKEN\|>|<\uff5c(?:hy_)?Assistant\uff5c>"
+    r"|<\|message_model\|>\s*<\|content_text\|>)\s*"
 )
 _CHANNEL = re.compile(
-    r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?P<name>analysis|commentary|final)\b[^<]{0,200}"
-    r"(?:<\|constrain\|>[^<]{0,80})?<\|message\|>"
+    r"(?:<\|start\|>\s*assistant\s*)?"
+    r"(?:<\|channel\|>\s*(?P<name>analysis|commentary|final)\b[^<]{0,200}(?:<\|constrain\|>[^<]{0,80})?"
+    r"|to=(?P<recipient>[\w.\-]{1,100}))<\|message\|>"
 )
-_CHANNEL_END = re.compile(r"<\|(?:end|return|call|start)\|>")
+"""Of gpt-oss by name, of Muse by recipient."""
+_CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|eom|eot)\|>")
 _BARE_CHANNELS = re.compile(
-    r"\A\s*analysis(?=[A-Z\"'\s])(?P<reasoning>.*?)assistant\s*final(?P<answer>.*)\Z", re.DOTALL
+    r"\A\s*+analysis(?=[A-Z\"'\s])(?P<reasoning>.*?)assistant\s*final(?P<answer>.*)\Z", re.DOTALL
 )
 """The channels of gpt-oss where a server dropped the special tokens and kept their words."""
 _SENTENCES = re.compile(
-    r"\A\s*Here(?: is|'s) my thought process:(?P<reasoning>.*?)(?:Here(?: is|'s) my response:(?P<answer>.*))?\Z",
+    r"\A\s*+Here(?: is|'s) my thought process:(?P<reasoning>.*?)(?:Here(?: is|'s) my response:(?P<answer>.*))?\Z",
     re.DOTALL,
 )
 """Granite 3.2 has no marks: two sentences take their place."""
 _FINAL = re.compile(
-    r"\A\s*(?:Here are my reasoning steps:)?(?P<reasoning>.*?)\[BEGIN FINAL RESPONSE\](?P<answer>.*?)"
+    r"\A\s*+(?:Here are my reasoning steps:)?(?P<reasoning>.*?)\[BEGIN FINAL RESPONSE\](?P<answer>.*?)"
     r"(?:\[END FINAL RESPONSE\].*)?\Z",
     re.DOTALL,
 )
-_STEPS = re.compile(r"\A\s*Here are my reasoning steps:(?P<reasoning>.*)(?P<answer>)\Z", re.DOTALL)
+_STEPS = re.compile(r"\A\s*+Here are my reasoning steps:(?P<reasoning>.*)(?P<answer>)\Z", re.DOTALL)
 """Apriel marks its answer and begins with a sentence, which templates write themselves."""
-_WHOLE_FORMS = (_BARE_CHANNELS, _SENTENCES, _FINAL, _STEPS)
+_TURNS = re.compile(
+    r"\A\s*+(?:/think\n)?(?P<reasoning>[^<]*+(?:<(?!\|im_)[^<]*+)*+)<\|im_end\|>\s*<\|im_start\|>\s*assistant\b"
+    r"\s*(?P<answer>.*)\Z",
+    re.DOTALL,
+)
+_FIRST_TURN = re.compile(r"\A\s*+/think\n(?P<reasoning>.*)(?P<answer>)\Z", re.DOTALL)
+"""HyperCLOVA X thinks in a turn of its own."""
+_WHOLE_FORMS = (_BARE_CHANNELS, _SENTENCES, _FINAL, _STEPS, _TURNS, _FIRST_TURN)
 _NO_QUOTE = re.compile(r"(?<=\w)'(?=\w)|```")
 _NEAR = 1_000
 """Characters before and after a mark in which its line is looked for, so that a text without lines costs little."""
@@ -96,9 +129,10 @@ def split_reasoning(text: str) -> ModelText:
     reasoning, as templates write the beginning themselves. A mark within quotes, and a beginning within a code block
     with its end, are text that the model types.
     """
-    parts = _by_channel(text) or _by_mark(text)
+    begun = _TURN_START.sub("", text)
+    parts = _by_channel(begun) or _by_mark(begun)
     if parts is None:
-        return ModelText(_bare(text))
+        return ModelText(_bare(begun))
     answer, reasoning = parts
     return ModelText(_bare(answer), "\n\n".join(filter(None, map(str.strip, reasoning))))
 
@@ -106,7 +140,7 @@ def split_reasoning(text: str) -> ModelText:
 def _bare(answer: str) -> str:
     """The answer without the marks of its turn's ends, or of an answer around it."""
     last = _TURN_END.search(answer, max(0, len(answer) - _NEAR))
-    ended = _TURN_START.sub("", answer[: last.start()] if last else answer)
+    ended = answer[: last.start()] if last else answer
     wrapped = _WRAPPED.match(ended.strip())
     return next(filter(None, wrapped.groups()[1:]), "").strip() if wrapped else ended
 
@@ -115,6 +149,8 @@ def _by_channel(text: str) -> tuple[str, list[str]] | None:
     """Channels and sentences: only the final one is the answer. None if the text has none."""
     if bare := next(filter(None, (form.match(text) for form in _WHOLE_FORMS)), None):
         return (bare["answer"] or "").strip(), [bare["reasoning"]]
+    if "<|message|>" not in text:
+        return None
     starts = [start for start in islice(_CHANNEL.finditer(text), _MOST_MARKS) if not _is_quoted(text, start)]
     if not starts:
         return None
@@ -123,35 +159,43 @@ def _by_channel(text: str) -> tuple[str, list[str]] | None:
     reasoning = [before]
     for start, end in zip(starts, [*(each.start() for each in starts[1:]), len(text)], strict=True):
         body = _CHANNEL_END.split(text[start.end() : end], maxsplit=1)[0]
-        (answer if start["name"] == "final" else reasoning).append(body)
+        (answer if start["name"] == "final" or start["recipient"] == "user" else reasoning).append(body)
     return "".join(answer).strip(), reasoning
 
 
 def _by_mark(text: str) -> tuple[str, list[str]] | None:
     """Marks around reasoning. None if the text has none."""
+    if not _MARK_START.search(text):
+        return None
     marks = [mark for mark in islice(_MARK.finditer(text), _MOST_MARKS) if mark["fence"] or not _is_quoted(text, mark)]
     if len(marks) == _MOST_MARKS:
         return "", [text]
     last_close = max((mark.start() for mark in marks if mark["close"]), default=-1)
     answer: list[str] = []
     reasoning: list[str] = []
-    position, reasons, in_code, in_text = 0, False, False, 0
+    position, reasons, in_code, in_text, opening = 0, False, False, 0, ""
     for mark in marks:
+        if mark["own_close"] and not (reasons and _ends(mark["own_close"], opening)):
+            continue
         if mark["fence"]:
             in_code, in_text = not in_code, 0
-        elif in_code and not reasons and (not mark["close"] or in_text):
-            in_text += -1 if mark["close"] else 1  # A pair within a code block is what the model types.
-        elif mark["close"]:
+        elif in_code and not reasons and (mark["open"] or in_text):
+            in_text += 1 if mark["open"] else -1  # A pair within a code block is what the model types.
+        elif not mark["open"]:
             reasoning += [*([] if reasons else answer), text[position : mark.start()]]
             answer = answer if reasons else []
             position, reasons, in_code = mark.end(), False, False
         elif not reasons and (_begins_line(text, mark) or mark.start() < last_close):
             answer.append(text[position : mark.start()])
-            position, reasons = mark.end(), True
+            position, reasons, opening = mark.end(), True, mark["open"].lower()
     if not position:
         return None
     (reasoning if reasons else answer).append(text[position:])
     return "".join(answer).strip(), reasoning
+
+
+def _ends(own_close: str, opening: str) -> bool:
+    return opening.startswith("<details" if own_close.lower() == "</details>" else "<|im_start|>")
 
 
 def _begins_line(text: str, mark: re.Match[str]) -> bool:

@@ -63,6 +63,57 @@ FAMILIES = {
     "Ring": f"<think>\n{FENCED}\n</think>\n\n{CODE}<|role_end|>",
     "Solar-Open": f"<|think|>{FENCED}<|end|><|begin|>assistant<|content|>{CODE}<|end|>",
     "Ministral-3-Reasoning": f"[THINK]{FENCED}[/THINK]{CODE}</s>",
+    "DeepSeek-V3.1, begun by its template": f"{FENCED}</think>{CODE}",
+    "DeepSeek-V4": f"<\uff5cAssistant\uff5c><think>{FENCED}</think>{CODE}<\uff5cend\u2581of\u2581sentence\uff5c>",
+    "Kimi-K3": (
+        f"<|open|>think<|sep|>{FENCED}<|close|>think<|sep|><|open|>response<|sep|>{CODE}<|close|>response<|sep|>"
+        "<|close|>message<|sep|><|end_of_msg|>"
+    ),
+    "Kimi-K2, with its turn": f"<|im_assistant|>assistant<|im_middle|><think>{FENCED}</think>{CODE}<|im_end|>",
+    "MiniMax-M3": f"<mm:think>{FENCED}</mm:think>{CODE}[e~[",
+    "MiniMax-M2, with its turn": f"]~b]ai\n<think>\n{FENCED}\n</think>\n\n{CODE}[e~[",
+    "Step-3": f"<think>\n{FENCED}\n</think>\n{CODE}<|im_end|>",
+    "Skywork-R1V": f"<think>\n{FENCED}\n</think>\n\n{CODE}<|im_end|>",
+    "GLM-4.5V": f"<think>{FENCED}</think>\n<|begin_of_box|>{CODE}<|end_of_box|>",
+    "Seed-OSS, with its turn": f"<seed:bos>assistant\n<seed:think>\n{FENCED}\n</seed:think>\n{CODE}<seed:eos>",
+    "Hunyuan-7B": (
+        f"<think>\n{FENCED}\n</think>\n<answer>\n{CODE}\n</answer><\uff5chy_place\u2581holder\u2581no\u25812\uff5c>"
+    ),
+    "Hunyuan 3": f"<think:opensource>{FENCED}</think:opensource>{CODE}<|eos|>",
+    "EXAONE-Deep, with its turn": f"[|assistant|]<thought>\n{FENCED}\n</thought>\n\n{CODE}[|endofturn|]",
+    "EXAONE-4": f"<think>\n{FENCED}\n</think>\n\n{CODE}[|endofturn|]",
+    "Phi-4-reasoning, with its turn": f"<|im_start|>assistant<|im_sep|><think>{FENCED}</think>\n\n{CODE}<|im_end|>",
+    "Granite-3.3, with its turn": (
+        f"<|start_of_role|>assistant<|end_of_role|><think>{FENCED}</think><response>{CODE}</response><|end_of_text|>"
+    ),
+    "Command A Reasoning, with its turn": (
+        f"<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>{FENCED}<|END_THINKING|>"
+        f"<|START_RESPONSE|>{CODE}<|END_RESPONSE|><|END_OF_TURN_TOKEN|>"
+    ),
+    "Pangu": f"[unused16]{FENCED}[unused17]{CODE}[unused10]",
+    "K2 Horizon": f"<ifm|think>{FENCED}</ifm|think>{CODE}",
+    "K2 Horizon, fast": f"<ifm|think_faster>{FENCED}</ifm|think_faster>{CODE}",
+    "Inkling": (
+        f"<|message_model|><|content_thinking|>{FENCED}<|end_message|><|message_model|><|content_text|>{CODE}"
+        "<|end_message|><|content_model_end_sampling|>"
+    ),
+    "Muse": (f"<|start|>assistant to=self<|message|>{FENCED}<|eom|><|start|>assistant to=user<|message|>{CODE}<|eot|>"),
+    "HyperCLOVA-X-Think": f"/think\n{FENCED}<|im_end|>\n<|im_start|>assistant\n{CODE}<|im_end|>",
+    "HyperCLOVA-X-Think, begun by its template": f"{FENCED}<|im_end|>\n<|im_start|>assistant\n{CODE}<|endofturn|>",
+    "s1": f"<|im_start|>think\n{FENCED}\n<|im_start|>answer\n{CODE}<|im_end|>",
+    "s1, within a turn": f"<|im_start|>assistant\n<|im_start|>think\n{FENCED}\n<|im_start|>answer\n{CODE}<|im_end|>",
+    "a turn of thoughts": f"<|im_start|>think\n{FENCED}\n<|im_end|>\n{CODE}<|im_end|>",
+    "a turn of thoughts before the assistant's": (
+        f"<|im_start|>think\n{FENCED}<|im_end|>\n<|im_start|>assistant\n{CODE}<|im_end|>"
+    ),
+    "Open WebUI": (
+        '<details type="reasoning" done="true" duration="3">\n<summary>Thought for 3 seconds</summary>\n'
+        f"{FENCED}\n</details>\n{CODE}"
+    ),
+    "a fold of thoughts": f"<details>\n<summary>Thinking Process</summary>\n\n{FENCED}\n\n</details>\n\n{CODE}",
+    "a fold of reasoning": f"<details open><summary>\U0001f4ad Reasoning</summary>{FENCED}</details>{CODE}",
+    "Marco-o1": f"<Thought>\n{FENCED}\n</Thought>\n<Output>\n{CODE}\n</Output>",
+    "Reflection": f"<thinking>\n{FENCED}\n<reflection>\nWell.\n</reflection>\n</thinking>\n<output>\n{CODE}\n</output>",
     "a prompt that asks for <thinking>": f"<thinking>\n{FENCED}\n</thinking>\n{CODE}",
     "a prompt that asks for a rationale": f"<rationale>{FENCED}</rationale>\n{CODE}",
     "Claude's older prompts": f"<antThinking>{FENCED}</antThinking>{CODE}",
@@ -112,6 +163,12 @@ class TestMarks:
             ("Here's my thought process: cut off. DONE", ""),
             ("Here are my reasoning steps:\ncut off. DONE", ""),
             ("\u25c1think\u25b7cut off. DONE", ""),
+            ("<|open|>think<|sep|>cut off. DONE", ""),
+            ("<|im_start|>think\ncut off. DONE", ""),
+            ("<|im_assistant|>assistant<|im_middle|><think>cut off. DONE", ""),
+            ("/think\ncut off. DONE", ""),
+            ('<details type="reasoning" done="false">\n<summary>Thinking...</summary>\n> cut off. DONE', ""),
+            ("<|start|>assistant to=self<|message|>cut off. DONE", ""),
             ("Done?\u25c1/think\u25b7DONE", "DONE"),
             ("", ""),
         ],
@@ -129,6 +186,8 @@ class TestMarks:
             "The page says <think> in its title.",
             "```html\n<think>\n```",
             "```python\npyautogui.write('''<plan>\nx\n</plan>''')\n```",
+            "<details><summary>The code</summary>\nDONE\n</details>",
+            "I open the details.\n</details>\nDONE",
             "no mark at all ",
         ],
     )
@@ -138,6 +197,10 @@ class TestMarks:
     def test_an_end_within_a_long_line_of_quotes_is_an_end(self) -> None:
         step = '{"Status": "FINISH", "Args": {"keys": "x"}}'
         assert split_reasoning(f"<think>{step * 9}</think>{step}").answer == step
+
+    @pytest.mark.parametrize("begin", [" " * 200_000, "\n" * 200_000, "x" * 300_000 + "<|im_end|>\n"])
+    def test_a_long_text_takes_no_longer_for_its_blanks(self, begin: str) -> None:
+        assert split_reasoning(f"{begin}DONE").answer.endswith("DONE")
 
     def test_a_text_of_marks_alone_is_no_answer(self) -> None:
         assert split_reasoning("</think>DONE\n" * 10_000).answer == ""
