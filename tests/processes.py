@@ -1,4 +1,9 @@
-"""What has become of a process that a test watches."""
+"""What has become of a process that a test watches, and what this one may do for a moment."""
+
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psutil
 
@@ -9,3 +14,19 @@ def has_ended(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+@contextmanager
+def file_size_limit(size: int) -> Iterator[None]:
+    """The kernel refuses files of this process above a size, as a full disk would.
+
+    Not as a fixture: pytest reports while fixtures are there, and its own output may go to a file.
+    """
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)

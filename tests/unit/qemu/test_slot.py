@@ -1,7 +1,6 @@
 """A supervisor's machines without a QEMU."""
 
 import os
-import resource
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ import pytest
 
 from tests.descriptors import open_descriptors
 from tests.error_codes import raises_code
+from tests.processes import file_size_limit
 from tests.waiting import until
 from worker.qemu import template
 from worker.qemu.machine import MachineSpec
@@ -111,20 +111,11 @@ class TestFreeze:
         assert b'"id":1' in replies
 
 
-@pytest.fixture(params=[0, 100])
-def _full(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Limits the size of files of this process, as a full disk would."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (request.param, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 class TestStart:
-    @pytest.mark.usefixtures("_full")
-    def test_what_finds_no_room_is_not_held_open(self, slot: VmSlot) -> None:
+    @pytest.mark.parametrize("room", [0, 100])
+    def test_what_finds_no_room_is_not_held_open(self, slot: VmSlot, room: int) -> None:
         before = open_descriptors()
-        with pytest.raises(OSError, match="File too large"):
+        with file_size_limit(room), pytest.raises(OSError, match="File too large"):
             slot.start(StartRequest("cold", MACHINE))
         until(lambda: not open_descriptors() - before, what="nothing is held open")
         assert slot.machines == {}

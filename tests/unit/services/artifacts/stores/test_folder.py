@@ -1,8 +1,6 @@
 import errno
 import hashlib
 import os
-import resource
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,24 +8,12 @@ import pytest
 from backend.domain.errors import DamagedArtifact, NotFound, Unavailable
 from backend.services.artifacts.stores.folder import FolderStore
 from tests.error_codes import raises_code
+from tests.processes import file_size_limit
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> FolderStore:
     return FolderStore(tmp_path / "artifacts")
-
-
-@pytest.fixture
-def _little_room() -> Iterator[None]:
-    """The kernel itself refuses files above 1 kB, as a full disk refuses them."""
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    import signal
-
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, old[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, old)
-    signal.signal(signal.SIGXFSZ, handler)
 
 
 def files(root: Path) -> list[Path]:
@@ -64,13 +50,13 @@ class TestPut:
         # Put again, bytes of the same length are taken for whole: that is not promised.
         assert caught.value.hint == "Restore it from a copy of the store."
 
-    @pytest.mark.usefixtures("_little_room")
     def test_no_room_is_said_and_leaves_nothing(self, store: FolderStore) -> None:
-        with raises_code(Unavailable, "store_full") as caught:
-            store.put(b"x" * 4096, "image/png")
-        assert "Free some space" in caught.value.hint
-        assert files(store.root) == []
-        assert store.get(store.put(b"small", "a/b")) == b"small"
+        with file_size_limit(1024):
+            with raises_code(Unavailable, "store_full") as caught:
+                store.put(b"x" * 4096, "image/png")
+            assert "Free some space" in caught.value.hint
+            assert files(store.root) == []
+            assert store.get(store.put(b"small", "a/b")) == b"small"
 
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
     def test_a_full_disk_is_said(self, store: FolderStore, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
