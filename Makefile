@@ -41,7 +41,7 @@ run: setup ## Start everything on http://127.0.0.1:8000 (Ctrl-C stops it)
 	@exec $(BIN)/deskarena up $(ARGS)
 
 .PHONY: test
-test: ## Run the tests, with seeded samples of the long parts (SEED=n), without the campaigns of `.ci/run`
+test: ## Run the tests, seeded samples of the long parts (SEED=n): at most 20 minutes on two cores; `.ci/run` runs more
 	@$(PREPARE) --tests
 	@$(PYTEST) $(TESTS)
 

@@ -4,7 +4,7 @@ import gc
 import os
 import random
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from backend.db.session import make_engine
 from backend.domain.errors import ClusterLost
 from tests import databases, order
-from tests.sampling import marks_left_out, runs_everything, seed
+from tests.sampling import left_out, marks_left_out, runs_everything, seed
 from worker.qemu.plan import this_host
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,16 +58,12 @@ def pytest_report_header() -> list[str]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves long tests to `make test-all` and `.ci/run`, and orders the files for the processes that share them."""
-    _leave_out(marks_left_out(), config, items)
+    out = left_out(items)
+    config.hook.pytest_deselected(items=out)  # Counted at the end, so that nobody forgets them.
+    not_run = set(out)
+    items[:] = [item for item in items if item not in not_run]
     if hasattr(config, "workerinput"):  # One of several processes; a person's single one keeps the order of the files.
         order.arrange(items)
-
-
-def _leave_out(marks: Sequence[str], config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Says that there are such tests by counting them as deselected."""
-    out = [item for item in items if any(map(item.get_closest_marker, marks))]
-    items[:] = [item for item in items if not any(map(item.get_closest_marker, marks))]
-    config.hook.pytest_deselected(items=out)
 
 
 def pytest_collection_finish() -> None:

@@ -1,9 +1,17 @@
-"""Seeded samples of the long parts: `make test SEED=n` runs a part of them, `make test-all` everything."""
+"""Seeded samples of the long parts: `make test SEED=n` runs a part of them, `.ci/run` more, `make test-all` everything.
+
+What is left to the longer runs: all but so many of the tests with the mark `sampled(number)`, and the tests with the
+mark `campaign`; `.ci/run` runs both. Only `make test-all` runs tests with the mark `long`, and all of what `sample`
+draws from.
+"""
 
 import os
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
+
+import pytest
 
 T = TypeVar("T")
 
@@ -18,21 +26,54 @@ def runs_everything() -> bool:
     return os.environ.get("DESKARENA_TEST_ALL") == "1"
 
 
+def runs_campaigns() -> bool:
+    """True under `.ci/run`, which sets DESKARENA_TEST_CAMPAIGNS, and under `make test-all`."""
+    return runs_everything() or os.environ.get("DESKARENA_TEST_CAMPAIGNS") == "1"
+
+
 def marks_left_out() -> tuple[str, ...]:
-    """Tests with these marks do not run: `.ci/run` sets DESKARENA_TEST_CAMPAIGNS, `make test-all` runs everything."""
+    """Tests with these marks do not run."""
     if runs_everything():
         return ()
-    return ("long",) if os.environ.get("DESKARENA_TEST_CAMPAIGNS") == "1" else ("long", "campaign")
+    return ("long",) if runs_campaigns() else ("long", "campaign")
 
 
-def sample(items: Sequence[T], size: int) -> list[T]:
+def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The tests that do not run: those with a mark of `marks_left_out`, and of the sampled ones all but the sample.
+
+    The mark stands at a test with parameters, at a class or at a whole file, and its number is for all of that.
+    `sampled(number, of="kind")` is for all of that kind in the file, be they parameters, tests or classes.
+
+    Args:
+        items: the tests that were asked for. Who asks for a single one gets it, sampled or not.
+    """
+    out = [item for item in items if any(map(item.get_closest_marker, marks_left_out()))]
+    if runs_campaigns():
+        return out
+    left = set(out)
+    groups: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        node, mark = next(item.iter_markers_with_node("sampled"), (None, None))  # The nearest counts.
+        if node is not None and mark is not None and item not in left:
+            place = item.nodeid.partition("[")[0] if node is item else node.nodeid
+            of = mark.kwargs.get("of", "")
+            groups[place.partition("::")[0] if of else place, of].append(item)
+    for group, members in groups.items():
+        number = max(item.get_closest_marker("sampled").args[0] for item in members)  # type: ignore[union-attr]
+        draw = random.Random(f"{seed()} {group}")  # noqa: S311 -- a sample, not a secret
+        out += draw.sample(members, max(0, len(members) - number))
+    return out
+
+
+def sample(items: Sequence[T], size: int, *, in_ci: bool = True) -> list[T]:
     """At most `size` of the items, the same ones for the same seed, in their own order; all under `make test-all`.
 
     Args:
         items: to draw from.
         size: of the sample.
+        in_ci: `.ci/run` takes a sample, too. False: it takes all.
     """
-    if runs_everything() or len(items) <= size:
+    if runs_everything() or (runs_campaigns() and not in_ci) or len(items) <= size:
         return list(items)
     chosen = random.Random(seed()).sample(range(len(items)), size)  # noqa: S311 -- a sample, not a secret
     return [items[index] for index in sorted(chosen)]

@@ -81,6 +81,7 @@ def odd_files(folder: Path, right: Path) -> Iterator[tuple[str, Path | None]]:
         yield what, None if what == "absent" else odd
 
 
+@pytest.mark.sampled(60)
 @FILES
 class TestOddFiles:
     def test_any_file_gets_a_verdict(self, dialect: str, name: str, tmp_path: Path) -> None:

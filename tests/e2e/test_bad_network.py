@@ -105,6 +105,7 @@ class TestWithoutSockets:
             expect(image).not_to_have_attribute("src", first or "")
 
 
+@pytest.mark.sampled(1)
 class TestStoriesOnASlowMachine:
     def test_researcher_starts_a_run(self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path) -> None:
         with served(acting[0], tmp_path) as site, slow(browser, site) as page:

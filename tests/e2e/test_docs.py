@@ -55,6 +55,7 @@ class TestSite:
             page.get_by_role("link", name="API reference").first.click()
             expect(page.get_by_text("POST /api/v1/runs", exact=True)).to_be_visible()
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("name", ["index", "cli", "benchmarks/starter", "search", "adding/agent"])
     def test_is_usable_by_everybody_and_on_a_phone(self, browser: Browser, site: str, name: str) -> None:  # noqa: F811
         with window(browser, site) as page:

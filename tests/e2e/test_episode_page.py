@@ -31,6 +31,7 @@ from tests.waiting import until
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
+@pytest.mark.sampled(1)
 class TestReplay:
     def test_scrubber_keys_and_address(self, browser: Browser, site: str, scene: PageScene) -> None:
         with window(browser, site) as page:
@@ -152,6 +153,7 @@ def seen_and_taken_over(page: Page, attempt_id: UUID) -> None:
     expect(bar).to_have_attribute("data-status", "you", timeout=20_000)
 
 
+@pytest.mark.sampled(1)
 class TestAnotherAttempt:
     def test_the_page_goes_on_with_it(self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path) -> None:
         made, claim = acting

@@ -233,6 +233,7 @@ class TestPromptAgent:
         assert pins["prompts"]["prompt/system"][:12] in page
         assert usd(STEPS * 0.011) in page
 
+    @pytest.mark.sampled(1, of="another way to ask a model")
     def test_an_api_that_fails_in_every_way_costs_no_episode(self, up: Up, models: ModelServer) -> None:
         models.fail(429, retry_after="1", times=60 if runs_everything() else 4)  # A minute, or a taste of it.
         models.fail(500, times=3)
@@ -246,6 +247,7 @@ class TestPromptAgent:
         assert len(steps) == STEPS
 
 
+@pytest.mark.sampled(1, of="another way to ask a model")
 class TestNativeModel:
     def test_solves_a_task_in_its_own_format(self, up: Up) -> None:
         run = submitted(up, agent=("gui_model",), names=TASKS[:1])
@@ -259,6 +261,7 @@ class TestNativeModel:
         ]
 
 
+@pytest.mark.sampled(1, of="another way to ask a model")
 class TestPlannerAndGrounder:
     def test_solve_a_task_and_each_call_has_its_half(self, up: Up) -> None:
         more = ("--param", f"grounder_model={GROUNDER}", "--param", "grounder_endpoint=recorded_server")
@@ -287,11 +290,13 @@ class TestJudged:
         assert "c1: seen" in page
         assert "$0.010, 1 answer" in httpx.get(f"{up.url}/runs/{run['id']}", timeout=60).text
 
+    @pytest.mark.campaign
     def test_an_answer_that_leaves_out_a_criterion_is_asked_for_again(self, up: Up) -> None:
         _, episode = judged(up, "mended")
         (evaluation,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
         assert (evaluation["measures"]["S_final"], evaluation["measures"]["S_int"]) == (0.0, 0.5)
 
+    @pytest.mark.campaign
     def test_without_a_usable_answer_the_judge_is_asked_again_over_the_kept_pictures(self, up: Up) -> None:
         run = submitted_to(up, "broken")
         episode = until(lambda: unjudged(up, run), 300, what="there was no verdict")
@@ -305,6 +310,7 @@ class TestJudged:
         page = httpx.get(f"{up.url}/episodes/{episode['id']}", timeout=60).text
         assert 'data-evaluation="repeated"' in page
 
+    @pytest.mark.campaign
     def test_another_judge_looks_at_the_kept_pictures(
         self, up: Up, good: tuple[dict[str, Any], dict[str, Any]]
     ) -> None:
@@ -316,6 +322,7 @@ class TestJudged:
         assert (row["state"], row["old_score"], row["new_score"], row["make_current"]) == ("done", 1.0, 0.0, False)
         assert get(up, f"/episodes/{episode['id']}")["score"] == 1.0
 
+    @pytest.mark.campaign
     def test_the_judges_are_listed(self, up: Up) -> None:
         said = deskarena("judge", "list", "-o", "json", server=up.url, timeout=120)
         found = {judge["endpoint"]: judge["attempts_judged"] for judge in json.loads(said.stdout)}

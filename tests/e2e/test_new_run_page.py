@@ -13,6 +13,7 @@ from tests.factories.scene import PageScene
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
+@pytest.mark.sampled(2)
 class TestNewRun:
     def test_the_forecast_follows_the_form(self, browser: Browser, site: str) -> None:
         with window(browser, site) as page:

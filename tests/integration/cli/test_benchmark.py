@@ -26,6 +26,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield stack.url
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.stack
 class TestBenchmark:
     def test_our_own_are_there_from_the_start(self, url: str) -> None:
@@ -84,6 +85,7 @@ class TestBenchmark:
 class TestSuites:
     """Our samples of the published suites; the suites themselves where they are at hand."""
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(
         ("kind", "tasks", "infeasible"), [("waa", 5, 2), ("osworld", 7, 1), ("windowsworld", 4, 1)]
     )
@@ -121,6 +123,7 @@ class TestSuites:
         assert done.returncode == 2
         assert "not on the public network" in done.stderr
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(
         ("kind", "path", "counts"),
         [

@@ -60,6 +60,7 @@ def hitches(place: PodCluster) -> int:
     return sum(each["count"] for each in place.cluster.events(reason="FailedMount"))
 
 
+@pytest.mark.sampled(1)
 class TestMount:
     @pytest.mark.usefixtures("worker")
     def test_the_attempt_is_lost_to_the_cluster_within_the_patience_and_tried_again_once_the_volume_is_there(

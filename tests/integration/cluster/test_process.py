@@ -92,6 +92,7 @@ def offered(world: World) -> bool:
     return any(each["providers"]["k8s"]["ok"] for each in found)
 
 
+@pytest.mark.sampled(1)
 class TestWorkerProcess:
     def test_nodes_become_slots_episodes_play_on_them_and_nothing_is_left(
         self, place: PodCluster, installed: World, worker: StartedWorker

@@ -111,6 +111,7 @@ def seconds(world: World, run: Run) -> list[float]:
     )
 
 
+@pytest.mark.sampled(3)
 class TestWarm:
     def test_an_episode_on_a_warm_node_makes_no_pod_and_nothing_is_left(
         self, place: PodCluster, provider: K8sProvider, work: World, database: Database

@@ -38,6 +38,7 @@ def mounts() -> list[str]:
     return sorted(target for target in targets if target == "/tmp" or target.startswith(ours))
 
 
+@pytest.mark.sampled(8)
 class TestSpawn:
     def test_the_guest_api_answers_and_knows_screen_and_secret(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
@@ -185,6 +186,7 @@ def read(path: Path) -> bytes:
         return b""
 
 
+@pytest.mark.sampled(4)
 class TestEndOfADesktop:
     def test_is_noticed_with_its_reason(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:

@@ -216,6 +216,7 @@ def stops_everything(up: Up, number: int) -> None:
     assert up.said.endswith("Stopped.\n")
 
 
+@pytest.mark.sampled(1)
 class TestEnd:
     @pytest.mark.long
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -26,6 +26,7 @@ def pair(node: Element, name: str) -> tuple[int, int]:
     return int(x), int(y)
 
 
+@pytest.mark.sampled(4)
 class TestAccessibility:
     def test_the_editor_s_tree(self, clean: RunningSession) -> None:
         clean.edit("tree.txt", "some text é中")

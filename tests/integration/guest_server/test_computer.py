@@ -39,6 +39,7 @@ def pointer(session: RunningSession) -> list[int]:
     return found
 
 
+@pytest.mark.sampled(3)
 class TestMouse:
     def test_move_id_goes_to_the_middle_of_the_element(self, clean: RunningSession) -> None:
         outcome(clean, "computer.mouse.move_id(id=7)")
@@ -68,6 +69,7 @@ class TestMouse:
         assert "there is no element 8" in done["error"]
 
 
+@pytest.mark.sampled(2)
 class TestKeyboardAndClipboard:
     def test_what_is_written_and_pasted_arrives(self, clean: RunningSession) -> None:
         path = clean.edit("written.txt")
@@ -108,6 +110,7 @@ class TestKeyboardAndClipboard:
         assert "no key 'hyperdrive'" in done["error"]
 
 
+@pytest.mark.sampled(2)
 class TestProgramsAndWindows:
     def test_a_windows_name_opens_what_this_desktop_has_over_the_whole_screen(self, clean: RunningSession) -> None:
         act(clean, 'computer.os.open_program("notepad")')

@@ -31,6 +31,7 @@ UNICODE = {
 }
 
 
+@pytest.mark.sampled(5)
 class TestTyping:
     def test_every_printable_ascii_character(self, clean: RunningSession) -> None:
         path = clean.edit("ascii.txt")
@@ -97,6 +98,7 @@ class TestTyping:
         assert target.read_text("utf-8") == text
 
 
+@pytest.mark.sampled(3)
 class TestTypingByCode:
     """Code that is no plain call types what plain calls type."""
 
@@ -187,6 +189,7 @@ class TestKeys:
         clean.save(path, ASCII)
 
 
+@pytest.mark.sampled(3)
 class TestMouse:
     def test_a_click_goes_where_it_says(self, clean: RunningSession) -> None:
         path = clean.edit("click.txt", "first\nsecond\n")

@@ -49,6 +49,7 @@ def editor(clean: RunningSession) -> RunningSession:
     return clean
 
 
+@pytest.mark.sampled(2)
 class TestClicks:
     def test_the_item_of_a_menu_that_closes_at_once(self, editor: RunningSession) -> None:
         since = latest(editor)
@@ -90,6 +91,7 @@ class TestClicks:
         assert (told.control, told.role, told.picture, told.window) == ("", "", "", "")
 
 
+@pytest.mark.sampled(2)
 class TestTyping:
     def test_texts_keys_and_combinations(self, editor: RunningSession) -> None:
         since = latest(editor)

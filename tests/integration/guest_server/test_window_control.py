@@ -59,6 +59,7 @@ class TestWindows:
         clean.desktop.execute(["pcmanfm", "--desktop-off"])
 
 
+@pytest.mark.sampled(2)
 class TestActivateWindow:
     def test_by_part_of_its_title(self, clean: RunningSession) -> None:
         two_windows(clean)
@@ -131,6 +132,7 @@ class TestCloseAll:
             clean.post("/setup/close_all", {})
 
 
+@pytest.mark.sampled(4)
 class TestPlaceWindow:
     def place(self, session: RunningSession, **wanted: object) -> dict[str, int]:
         said = session.desktop.call("POST", "/setup/place_window", {"window_name": "one.txt", **wanted})

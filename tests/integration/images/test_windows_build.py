@@ -90,6 +90,7 @@ def build(asked: BuildRequest, check: Callable[[Build, BuildPlan], tuple[CheckRe
     return told
 
 
+@pytest.mark.sampled(3)
 class TestBuild:
     def test_makes_an_image_that_is_never_written_to_again(self, given: Path) -> None:
         told = build(request(given))

@@ -38,6 +38,7 @@ class TestRemove:
         worker.close()
 
 
+@pytest.mark.sampled(1)
 class TestRenew:
     @pytest.fixture
     def used(self, place: PodCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[K8sProvider]:

@@ -86,6 +86,7 @@ def is_cooling() -> bool:
     return any(each.name.startswith("cool ") for each in threading.enumerate())
 
 
+@pytest.mark.sampled(1)
 class TestAttempts:
     @pytest.mark.parametrize(
         "close",
@@ -147,6 +148,7 @@ class TestAttempts:
         after.close()
 
 
+@pytest.mark.sampled(1)
 class TestIdlePods:
     def test_goes_by_itself_once_its_slot_is_given_back(self, place: PodCluster, start: Start) -> None:
         worker = start()

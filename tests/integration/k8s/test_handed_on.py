@@ -71,6 +71,7 @@ def notes(place: PodCluster) -> dict[str, str]:
     return {name.removeprefix("deskarena.dev/"): text for name, text in pod["metadata"]["annotations"].items()}
 
 
+@pytest.mark.sampled(1)
 class TestTrust:
     def test_a_pod_that_was_not_well_is_replaced_by_whoever_takes_it_over(self, start: Start) -> None:
         first, second = start(), start()
@@ -185,6 +186,7 @@ class TestImages:
         assert play(worker, 1) != before, "the pod has too little memory for it"
 
 
+@pytest.mark.sampled(2)
 class TestAttempts:
     def test_of_all_workers_count(self, start: Start) -> None:
         first, second = start(k8s_max_attempts_per_pod=2), start(k8s_max_attempts_per_pod=2)

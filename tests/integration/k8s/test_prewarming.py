@@ -37,6 +37,7 @@ def cooling() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("cool ")]
 
 
+@pytest.mark.sampled(1)
 class TestCool:
     def test_between_two_attempts_of_a_lease_the_pod_stays(self, place: PodCluster, provider: K8sProvider) -> None:
         leased = slot(11, "node-2", fence=5)

@@ -54,6 +54,7 @@ def name_of(opened: OpenDesktop) -> str:
     return str(opened.details["pod"])
 
 
+@pytest.mark.sampled(3)
 class TestOpen:
     def test_a_reset_asks_the_cluster_nothing(
         self, place: PodCluster, provider: K8sProvider, opened: PodDesktop
@@ -165,6 +166,7 @@ class TestPrepare:
         until(lambda: place.cluster.pod(NAMESPACE, name_of(opened)) is None, 30)
 
 
+@pytest.mark.sampled(1)
 class TestFence:
     def test_a_later_lease_of_the_same_worker_is_written_on_the_pod_at_once(
         self, place: PodCluster, provider: K8sProvider, opened: PodDesktop
@@ -236,6 +238,7 @@ class TestFence:
         worker.close()
 
 
+@pytest.mark.sampled(1)
 class TestTakenAway:
     @pytest.mark.parametrize(
         ("behaviour", "words"),
@@ -291,6 +294,7 @@ class TestClose:
         until(lambda: not psutil.pid_exists(held.pid))
 
 
+@pytest.mark.sampled(1)
 class TestAway:
     """An API server that fails rests no slot, because no slot is broken."""
 

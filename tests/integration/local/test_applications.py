@@ -77,6 +77,7 @@ def value(context: TaskContext, name: str, folder: Path, **parameters: Any) -> A
     return getter.read(getter.collect(context, parameters), parameters, folder)
 
 
+@pytest.mark.sampled(1)
 class TestChrome:
     """Debian's Chromium in its place."""
 
@@ -104,6 +105,7 @@ class TestChrome:
         until(lambda: bool(context.browser().tabs()))
 
 
+@pytest.mark.sampled(1)
 class TestVlc:
     def test_asks_nothing_at_its_first_start(self, context: TaskContext) -> None:
         need(context.desktop, "vlc")

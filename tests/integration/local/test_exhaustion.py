@@ -52,6 +52,7 @@ def by_group(guest: SandboxedGuest) -> bool:
     return "cgroup" in guest.kept.limits["memory"]
 
 
+@pytest.mark.sampled(5)
 class TestMemory:
     def test_one_greedy_process_is_stopped(self, client: DesktopSupervisorClient, guest: SandboxedGuest) -> None:
         """With a control group the kernel kills it; without, its own limit makes it fail. The desktop keeps running."""
@@ -124,6 +125,7 @@ class TestKernelObjects:
         assert [note for note in guest.kept.notes if "is not limited here" in note] == []
 
 
+@pytest.mark.sampled(3)
 class TestProcesses:
     def test_a_fork_bomb_meets_its_limit_and_can_be_removed(
         self, client: DesktopSupervisorClient, guest: SandboxedGuest
@@ -155,6 +157,7 @@ class TestProcesses:
             assert neighbour.run("sh", "-c", "for i in 1 2 3 4 5; do sleep 0 & done; wait")["returncode"] == 0
 
 
+@pytest.mark.sampled(5)
 class TestDisk:
     @pytest.mark.parametrize("place", ["/home/user", "/tmp", "/dev/shm", "/run"])
     def test_each_place_is_full_at_its_size_and_the_hosts_disk_unchanged(
@@ -187,6 +190,7 @@ class TestDisk:
         assert guest.run("ls", "-A", "/tmp")["output"] == ""
 
 
+@pytest.mark.sampled(1)
 class TestProcessor:
     def test_a_busy_desktop_leaves_the_supervisor_and_the_host_their_share(
         self, client: DesktopSupervisorClient

@@ -107,6 +107,7 @@ class TestAvailability:
         assert "docs/internals/local-provider.md" in found.reason
 
 
+@pytest.mark.sampled(4)
 class TestOpen:
     def test_is_the_port(self, provider: LocalProvider) -> None:
         port: Provider = provider
@@ -172,6 +173,7 @@ class TestOpen:
         assert opened.usage()["peak_memory"] > 20 * MIB
 
 
+@pytest.mark.sampled(2)
 class TestPrepare:
     def test_the_next_desktop_is_there_at_once(self, once: LocalProvider) -> None:
         once.prepare(SlotRef(0), SPEC)
@@ -256,6 +258,7 @@ class TestStart:
             own.open(SlotRef(0), SPEC)
 
 
+@pytest.mark.sampled(2)
 class TestLoss:
     def test_a_desktop_that_ends_itself_says_so(self, once: LocalProvider) -> None:
         opened = once.open(SlotRef(0), SPEC)

@@ -190,6 +190,7 @@ class TestSession:
         assert all("Seccomp:\t2\n" in status and "CapEff:\t0000000000000000\n" in status for status in statuses)
 
 
+@pytest.mark.sampled(3)
 class TestEnd:
     def test_it_ends_with_its_server(self, provider: LocalProvider) -> None:
         made = provider.open(SlotRef(1), SPEC)

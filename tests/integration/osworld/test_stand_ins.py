@@ -64,6 +64,7 @@ def leave(context: FakeContext, path: str, data: bytes) -> None:
 
 
 class TestStandIns:
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("key", CHOSEN)
     def test_right_passes_and_untouched_fails(
         self, provider: LocalProvider, ready: Ready, key: str, tmp_path: Path

@@ -72,6 +72,7 @@ def nothing(sha256: str) -> bytes:
 @pytest.mark.desktop
 @pytest.mark.timeout(180)
 class TestUntouched:
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("key", sorted({*sample(RUN, 2), *LATE}))
     def test_ends_in_a_verdict(self, provider: LocalProvider, web: str, key: str, tmp_path: Path) -> None:
         missing = obstacle(FREE[key], provider.availability().programs)

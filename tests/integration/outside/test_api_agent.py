@@ -152,6 +152,7 @@ class TestActing:
         made.client.close()
 
 
+@pytest.mark.sampled(2)
 class TestLost:
     """The desktop is lost: a new one is made only when the program asks for it."""
 

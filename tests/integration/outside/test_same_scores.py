@@ -53,6 +53,7 @@ def recorded(client: Client) -> dict[str, tuple[float, list[dict[str, Any]]]]:
     return found
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("space", "spell"), [("computer_13", as_computer_13), ("pyautogui", as_pyautogui)])
 def test_same_scores_as_oracle(client: Client, space: str, spell: Any) -> None:

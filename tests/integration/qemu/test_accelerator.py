@@ -51,6 +51,7 @@ def choose(kvm: FakeKvm, monkeypatch: pytest.MonkeyPatch, *, setting: str = AUTO
         return Chooser(host, MACHINE, WINDOWS_MACHINE, setting).choose()
 
 
+@pytest.mark.sampled(2)
 class TestChoose:
     def test_a_kvm_that_is_clearly_faster_is_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(FakeKvm(), monkeypatch)
@@ -117,6 +118,7 @@ class TestAcceleration:
             accelerator.acceleration(MACHINE, WINDOWS_MACHINE, setting=KVM)
 
 
+@pytest.mark.sampled(1)
 class TestProbeHost:
     def test_a_guest_that_is_not_finished_in_time_tells_how_far_it_came(self) -> None:
         with probe_host() as host, pytest.raises(ProbeTimeout) as raised:

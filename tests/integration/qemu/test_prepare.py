@@ -27,7 +27,7 @@ from worker.providers import vm_factory
 from worker.providers.qemu import QemuProvider
 from worker.providers.vm_factory import PHASES
 
-pytestmark = pytest.mark.desktop
+pytestmark = [pytest.mark.desktop, pytest.mark.sampled(1)]
 SPEC = DesktopSpec(screen=SCREEN, image=NAME)
 NO_SYSTEM = "rdinit=/nothing init=/nothing panic=0 console=tty0"
 """The kernel has nothing to start, says so on the screen, and stays there."""

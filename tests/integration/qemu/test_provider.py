@@ -51,6 +51,7 @@ def is_right(desktop: Desktop) -> bool:
     return before - 3 < desktop.health().clock < time.time() + 3
 
 
+@pytest.mark.sampled(3)
 class TestOpen:
     def test_a_clone_goes_on_where_its_template_stopped_and_says_how_it_was_made(self, opened: OpenDesktop) -> None:
         assert opened.details["path"] == "clone"
@@ -118,6 +119,7 @@ class TestOpen:
         assert "open" not in said
 
 
+@pytest.mark.sampled(1)
 class TestPicture:
     def test_is_the_machine_s_own(self, opened: OpenDesktop) -> None:
         picture = opened.picture()
@@ -136,6 +138,7 @@ class TestPicture:
         assert time.monotonic() - begun < 60
 
 
+@pytest.mark.sampled(1)
 class TestWhyDead:
     def test_a_killed_machine_is_known_to_be_dead(self, opened: OpenDesktop) -> None:
         machine_of(opened).kill()
@@ -217,6 +220,7 @@ def little(data: Path, tiny: Tiny, tmp_path: Path) -> Iterator[QemuProvider]:
     subprocess.run(["umount", str(overlays)], check=True)
 
 
+@pytest.mark.sampled(1)
 class TestFull:
     def test_a_host_without_room_ends_the_attempt_and_says_so(self, little: QemuProvider) -> None:
         made = little.open(SlotRef(0), SPEC)
@@ -260,6 +264,7 @@ class TestReset:
         assert more - memory < RESET_BYTES * 20
 
 
+@pytest.mark.sampled(1)
 class TestPrepare:
     def test_the_next_machine_waits_ready(self, tiny: Tiny) -> None:
         tiny.provider.prepare(SlotRef(0), SPEC)
@@ -283,6 +288,7 @@ def poor(data: Path) -> Iterator[QemuProvider]:
     provider.close()
 
 
+@pytest.mark.sampled(1)
 class TestBackPressure:
     def test_nothing_is_prepared_where_there_is_no_room(self, tiny: Tiny, poor: QemuProvider) -> None:
         made = poor.open(SlotRef(0), SPEC)
@@ -300,6 +306,7 @@ class TestBackPressure:
         made.close()
 
 
+@pytest.mark.sampled(1, of="boots anew")
 class TestTemplate:
     def test_is_made_of_a_machine_only_that_this_installation_calls_well(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "images").symlink_to(data / "images")
@@ -309,6 +316,7 @@ class TestTemplate:
         provider.close()
 
 
+@pytest.mark.sampled(1, of="boots anew")
 class TestColdBoot:
     def test_where_no_template_can_be_made_a_machine_boots_and_says_why(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "images").symlink_to(data / "images")
@@ -341,6 +349,7 @@ class TestSupervisor:
         assert not again.alive()
 
 
+@pytest.mark.sampled(1, of="boots anew")
 class TestKvmThatDoesNotBootTheImage:
     """QEMU cannot start a machine with that processor on any host."""
 

@@ -59,6 +59,7 @@ def ended(connection: socket.socket) -> bool:
     return True
 
 
+@pytest.mark.sampled(3)
 class TestListen:
     def test_serves_one_who_knows_the_token_and_lets_go_when_told(self, address: tuple[str, int]) -> None:
         supervisor = RemoteSupervisor(address, TOKEN, 0)

@@ -85,6 +85,7 @@ def gone(processes: list[psutil.Process]) -> Callable[[], bool]:
     return lambda: not survivors(processes)
 
 
+@pytest.mark.sampled(1)
 class TestKilledWorker:
     @pytest.mark.parametrize("broker", [True, False], ids=["with-broker", "broker-stopped"])
     def test_another_attempt_finishes_the_episode(
@@ -129,6 +130,7 @@ class TestKilledWorker:
         assert [attempt.state for attempt in attempts(stack.world, episode.id)] == ["lost", "scored"]
 
 
+@pytest.mark.sampled(1)
 class TestDatabaseAway:
     def test_a_short_outage_costs_nothing(self, stack: WorkerStack, worker: StartedWorker) -> None:
         run = submit(stack)
@@ -172,6 +174,7 @@ class TestDatabaseAway:
             stack.stop_workers()
 
 
+@pytest.mark.sampled(1)
 class TestStopped:
     def test_cancel_in_mid_episode(self, stack: WorkerStack, worker: StartedWorker) -> None:
         run = submit(stack, 400)

@@ -66,6 +66,7 @@ class TestVerdict:
             judge.verdict(task_with("no_such_metric"), said("hello"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("once")
 class TestFailure:
     def test_a_metric_that_raises(self, tmp_path: Path) -> None:
