@@ -97,10 +97,8 @@ class TestOpen:
         second.close()
 
     def test_a_pod_of_other_settings_is_replaced(self, place: PodCluster) -> None:
-        first, second = (
-            place.provider(k8s_instance_label="o"),
-            place.provider(k8s_instance_label="o", k8s_scratch_size="1Gi"),
-        )
+        first = place.provider(k8s_instance_label="o")
+        second = place.provider(k8s_instance_label="o", k8s_scratch_size="1Gi")
         before = first.open(slot(), SPEC)
         after = second.open(slot(fence=2), SPEC)
         assert after.details["pod_uid"] != before.details["pod_uid"]
@@ -122,9 +120,8 @@ class TestOpen:
     def test_an_image_that_cannot_be_had_is_named(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="pull")
         script = place.cluster.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
-        with raises_code(
-            ClusterLost, "pod_not_ready", mentions=("image cannot be pulled", "repository does not exist")
-        ):
+        words = ("image cannot be pulled", "repository does not exist")
+        with raises_code(ClusterLost, "pod_not_ready", mentions=words):
             worker.open(slot(5, "node-2"), SPEC)
         script.times = 0
         assert worker.open(slot(5, "node-1"), SPEC).alive(), "other slots are not held up"
