@@ -1,6 +1,7 @@
 """Reads TIFF pictures whose samples Pillow has no mode for: half and double precision, colours of 32 bits.
 
-Also floating point in general, because Pillow swaps the bytes of compressed files of the other byte order twice.
+Also floating point in general, because Pillow swaps the bytes of compressed files of the other byte order twice, and
+channels that are stored apart (planar), of which Pillow takes one for the other or reads half of each sample.
 
 Source: TIFF 6.0, and Adobe's TIFF technical note 3 for the predictor of floating point.
 """
@@ -19,10 +20,13 @@ _BYTE_ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
 _WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PHOTOMETRIC, _FILL_ORDER = 256, 257, 258, 259, 262, 266
 _OFFSETS, _ORIENTATION, _SAMPLES, _ROWS, _COUNTS, _PLANES, _PREDICTOR = 273, 274, 277, 278, 279, 284, 317
 _TILE_WIDTH, _TILE_HEIGHT, _TILE_OFFSETS, _TILE_COUNTS, _FORMAT = 322, 323, 324, 325, 339
-_COPIED_TAGS = (_COMPRESSION, _FILL_ORDER, _OFFSETS, _ROWS, _COUNTS, _TILE_HEIGHT, _TILE_OFFSETS, _TILE_COUNTS)
+_COPIED_TAGS = (_COMPRESSION, _FILL_ORDER, _ROWS, _TILE_HEIGHT)
+_PARTS = {_OFFSETS, _COUNTS, _TILE_OFFSETS, _TILE_COUNTS}
+_JPEG = {6, 7}
 _UNSIGNED, _FLOAT = 1, 3
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _LONG = 4
+_MOST_BYTES = 160 * 2**20
 
 
 def read_deep_tiff(data: bytes, most_pixels: int) -> "Image | None":
@@ -46,20 +50,20 @@ def read_deep_tiff(data: bytes, most_pixels: int) -> "Image | None":
     tags.load(file)
     depth, kind, channels = _samples(tags)
     width, height = int(tags[_WIDTH]), int(tags[_HEIGHT])
-    if not depth or width * height > most_pixels:
+    if not depth or width * height > most_pixels or width * height * channels * depth > _MOST_BYTES:
         return None
-    with Pictures.open(io.BytesIO(_as_bytes(data, tags, order, channels * depth))) as stored:
-        rows = np.asarray(stored)
-    values = _undo_prediction(rows, tags.get(_PREDICTOR, 1), np.dtype(f"{order}{kind}{depth}"), channels)
-    values = values.reshape(height, width, channels)[..., : max(_MODES)]
+    planes = channels if is_planar(tags) else 1
+    dtype = np.dtype(f"{order}{kind}{depth}")
+    values = np.concatenate([_plane(data, tags, dtype, channels // planes, part) for part in range(planes)], axis=2)
+    values = values[..., : max(_MODES)]
     colours = values[..., : 1 if channels < 3 else 3]  # noqa: PLR2004 - red, green, blue.
     most = white_of(colours) if kind == "f" else float(2 ** (8 * depth) - 1)
-    planes = np.empty(values.shape, dtype=np.uint8)
+    shown = np.empty(values.shape, dtype=np.uint8)
     for row in range(0, height, STRIP):  # So that large pictures do not fill the memory.
-        planes[row : row + STRIP] = np.rint(to_eight_bits(values[row : row + STRIP], most))
+        shown[row : row + STRIP] = np.rint(to_eight_bits(values[row : row + STRIP], most))
     if tags.get(_PHOTOMETRIC) == 0:
-        planes[..., 0] = 255 - planes[..., 0]
-    picture = Pictures.fromarray(planes[..., 0] if values.shape[2] == 1 else planes, _MODES[values.shape[2]])
+        shown[..., 0] = 255 - shown[..., 0]
+    picture = Pictures.fromarray(shown[..., 0] if values.shape[2] == 1 else shown, _MODES[values.shape[2]])
     exif = Pictures.Exif()
     exif[_ORIENTATION] = tags.get(_ORIENTATION, 1)
     picture.info["exif"] = exif.tobytes()
@@ -72,17 +76,48 @@ def _samples(tags: Any) -> tuple[int, str, int]:
     channels = int(tags.get(_SAMPLES, 1))
     bits, kinds = set(tags.get(_BITS, (1,))), set(tags.get(_FORMAT, (_UNSIGNED,)))
     kind = {_UNSIGNED: "u", _FLOAT: "f"}.get(min(kinds), "")
-    plain = tags.get(_PLANES, 1) == 1 or channels == 1
-    tiled = _TILE_WIDTH in tags and tags.get(_PREDICTOR, 1) != 1
-    known = len(bits) == len(kinds) == 1 and bits <= {16, 32, 64} and kind and tags.get(_PHOTOMETRIC, 1) in {0, 1, 2}
-    return (min(bits) // 8 if known and plain and not tiled and 0 < channels <= 8 else 0), kind, channels  # noqa: PLR2004
+    same = len(bits) == len(kinds) == 1 and bits <= {16, 32, 64, 8 if kind == "u" else 16} and kind
+    known = same and tags.get(_PHOTOMETRIC, 1) in {0, 1, 2} and tags.get(_COMPRESSION) not in _JPEG
+    return (min(bits) // 8 if known and 0 < channels <= 8 else 0), kind, channels  # noqa: PLR2004
 
 
-def _as_bytes(data: bytes, tags: Any, order: str, size: int) -> bytes:
-    """The file as a grey picture of one byte a pixel: `size` pixels in place of each."""
+def is_planar(tags: Any) -> bool:
+    """Whether each channel is stored apart."""
+    return bool(tags.get(_PLANES, 1) == 2)  # noqa: PLR2004 - the format's value.
+
+
+def _plane(data: bytes, tags: Any, dtype: "np.dtype[Any]", channels: int, part: int) -> "np.ndarray":
+    """Samples of channels that are stored together, as rows, columns, channels.
+
+    Args:
+        data: the file.
+        tags: its tags.
+        dtype: of the samples.
+        channels: how many are stored together.
+        part: which of those that are stored apart.
+    """
+    import numpy as np
+    from PIL import Image as Pictures
+
+    width, height, size = int(tags[_WIDTH]), int(tags[_HEIGHT]), channels * dtype.itemsize
+    across = width if _OFFSETS in tags else int(tags[_TILE_WIDTH])  # Prediction ends with each tile.
+    tiles = -(-width // across)
+    with Pictures.open(io.BytesIO(_as_bytes(data, tags, tiles * across * size, size, part))) as stored:
+        rows = np.asarray(stored).reshape(height * tiles, across * size)
+    values = _undo_prediction(rows, tags.get(_PREDICTOR, 1), dtype, channels)
+    return values.reshape(height, tiles * across, channels)[:, :width]
+
+
+def _as_bytes(data: bytes, tags: Any, width: int, size: int, part: int) -> bytes:
+    """The file as a grey picture of one byte a pixel: `width` in a row, `size` of them in place of each pixel."""
+    order = _BYTE_ORDERS[data[:4]]
     longs = {name: tags[name] for name in _COPIED_TAGS if name in tags}
-    longs |= {_WIDTH: tags[_WIDTH] * size, _HEIGHT: tags[_HEIGHT], _BITS: 8, _PHOTOMETRIC: 1, _SAMPLES: 1}
+    longs |= {_WIDTH: width, _HEIGHT: tags[_HEIGHT], _BITS: 8, _PHOTOMETRIC: 1, _SAMPLES: 1}
     longs |= {_TILE_WIDTH: tags[_TILE_WIDTH] * size} if _TILE_WIDTH in tags else {}
+    for name in _PARTS & tags.keys():
+        values = tags[name] if isinstance(tags[name], tuple) else (tags[name],)
+        number = len(values) // (tags.get(_SAMPLES, 1) if is_planar(tags) else 1)
+        longs[name] = values[part * number : (part + 1) * number]
     start = len(data) + len(data) % 2
     place = start + 2 + 12 * len(longs) + 4
     entries, arrays = b"", b""

@@ -5,7 +5,7 @@ import warnings
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from backend.domain.formats.deep_tiff import read_deep_tiff
+from backend.domain.formats.deep_tiff import is_planar, read_deep_tiff
 from backend.domain.formats.failures import let_through
 from backend.domain.formats.sample_range import STRIP, to_eight_bits, white_of
 
@@ -80,7 +80,9 @@ def _open(file: IO[bytes], *, as_stored: bool) -> "Image":
         if deep is None:
             raise
         return deep
-    return (_deep(file) if picture.mode == "F" and not as_stored else None) or picture
+    if as_stored or not (picture.mode == "F" or is_planar(getattr(picture, "tag_v2", {}))):
+        return picture
+    return _deep(file) or picture
 
 
 def _deep(file: IO[bytes]) -> "Image | None":

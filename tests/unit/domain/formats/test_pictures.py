@@ -1,6 +1,7 @@
 """Pictures of every mode become the 8 bits that viewers show."""
 
 import io
+import itertools
 import struct
 import zlib
 from pathlib import Path
@@ -40,26 +41,68 @@ def tiff(plane: "np.ndarray", sample: int, photometric: int) -> bytes:
     return head + plane.tobytes() + struct.pack("<H", len(tags)) + entries + bytes(4)
 
 
-def deep_tiff(plane: "np.ndarray", order: Literal["<", ">"], *, packed: bool = False, predictor: int = 1) -> bytes:
-    """A TIFF of deep samples, shape (rows, columns, channels), in the byte order `<` or `>`."""
+def deep_tiff(  # noqa: PLR0913 - ways to store it.
+    plane: "np.ndarray",
+    order: Literal["<", ">"],
+    *,
+    packed: bool = False,
+    predictor: int = 1,
+    apart: bool = False,
+    tile: tuple[int, int] | None = None,
+) -> bytes:
+    """A TIFF of deep samples, shape (rows, columns, channels), in the byte order `<` or `>`.
+
+    Args:
+        plane: the samples.
+        order: of the bytes.
+        packed: compressed.
+        predictor: 2 stores differences, 3 those of bytes of floating point.
+        apart: each channel is stored by itself.
+        tile: rows and columns of a tile, in place of one strip.
+    """
     height, width, channels = plane.shape
     size, sample = plane.itemsize, 3 if plane.dtype.kind == "f" else 1
-    data = plane.astype(plane.dtype.newbyteorder(order)).tobytes()
+    parts = [plane[..., channel : channel + 1] for channel in range(channels)] if apart else [plane]
+    pieces = [piece for part in parts for piece in ([part] if tile is None else tiles(part, *tile))]
+    stored = [piece_bytes(piece, order, predictor) for piece in pieces]
+    stored = [zlib.compress(data) for data in stored] if packed else stored
+    counts = [len(data) for data in stored]
+    starts = [8 + sum(counts[:place]) for place in range(len(counts))]
+    shape = (
+        {322: [tile[1]], 323: [tile[0]], 324: starts, 325: counts}
+        if tile
+        else {273: starts, 278: [height], 279: counts}
+    )
+    tags = {256: [width], 257: [height], 258: [8 * size] * channels, 259: [8 if packed else 1]}
+    tags |= {262: [2 if channels > 2 else 1], 277: [channels], 284: [2 if apart else 1], 317: [predictor]}
+    tags |= {339: [sample] * channels, **shape}
+    data, entries = b"".join(stored), b""
+    for tag, values in sorted(tags.items()):
+        value = struct.pack(f"{order}{len(values)}I", *values)
+        if len(values) > 1:
+            value, data = struct.pack(f"{order}I", 8 + len(data)), data + value
+        entries += struct.pack(f"{order}HHI", tag, 4, len(values)) + value
+    head = {"<": b"II*\0", ">": b"MM\0*"}[order] + struct.pack(f"{order}I", 8 + len(data))
+    return head + data + struct.pack(f"{order}H", len(tags)) + entries + bytes(4)
+
+
+def tiles(plane: "np.ndarray", rows: int, columns: int) -> list["np.ndarray"]:
+    """The plane in tiles, those at its edges filled up."""
+    height, width, _ = plane.shape
+    full = np.pad(plane, ((0, -height % rows), (0, -width % columns), (0, 0)), mode="edge")
+    places = [(row, column) for row in range(0, height, rows) for column in range(0, width, columns)]
+    return [full[row : row + rows, column : column + columns] for row, column in places]
+
+
+def piece_bytes(piece: "np.ndarray", order: Literal["<", ">"], predictor: int) -> bytes:
+    """A strip or tile as stored, before compression."""
+    height, _, channels = piece.shape
     if predictor == 3:
-        planes = plane.astype(plane.dtype.newbyteorder(">")).view(np.uint8).reshape(height, -1, size)
-        planes = planes.transpose(0, 2, 1).reshape(height, -1, channels)
-        data = np.diff(planes, axis=1, prepend=np.uint8(0)).tobytes()
-    if predictor == 2:
-        data = np.diff(plane, axis=1, prepend=plane.dtype.type(0)).astype(plane.dtype.newbyteorder(order)).tobytes()
-    data = zlib.compress(data) if packed else data
-    lists = struct.pack(f"{order}{2 * channels}I", *[8 * size] * channels, *[sample] * channels)
-    tags = [(256, 1, width), (257, 1, height), (258, channels, 8), (259, 1, 8 if packed else 1)]
-    tags += [(262, 1, 2 if channels > 2 else 1), (273, 1, 8 + len(lists)), (277, 1, channels), (278, 1, height)]
-    tags += [(279, 1, len(data)), (317, 1, predictor), (339, channels, 8 + 4 * channels)]
-    inline = {258: 8 * size, 339: sample} if channels == 1 else {}
-    entries = b"".join(struct.pack(f"{order}HHII", tag, 4, n, inline.get(tag, value)) for tag, n, value in tags)
-    head = {"<": b"II*\0", ">": b"MM\0*"}[order] + struct.pack(f"{order}I", 8 + len(lists) + len(data))
-    return head + lists + data + struct.pack(f"{order}H", len(tags)) + entries + bytes(4)
+        planes = piece.astype(piece.dtype.newbyteorder(">"), order="C").view(np.uint8)
+        planes = planes.reshape(height, -1, piece.itemsize).transpose(0, 2, 1).reshape(height, -1, channels)
+        return np.diff(planes, axis=1, prepend=np.uint8(0)).tobytes()
+    values = np.diff(piece, axis=1, prepend=piece.dtype.type(0)) if predictor == 2 else piece
+    return values.astype(piece.dtype.newbyteorder(order)).tobytes()
 
 
 GRAY = Image.fromarray(RAMP)
@@ -132,22 +175,21 @@ class TestShown:
         assert same_picture(str(mine), saved(tmp_path / "b.png", GRAY)).value == 1
 
     @pytest.mark.parametrize("channels", [1, 2, 3, 4])
-    @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.uint16, np.uint32])
+    @pytest.mark.parametrize("kind", [np.uint8, np.float16, np.float32, np.float64, np.uint16, np.uint32])
     def test_deep_tiff(self, kind: Any, channels: int) -> None:
         whole = np.issubdtype(kind, np.integer)
         shares = np.stack([np.roll(RAMP, channel, 1) for channel in range(channels)], axis=2) / 255.0
         plane = np.rint(shares * np.iinfo(kind).max).astype(kind) if whole else shares.astype(kind)
-        cases: list[tuple[Literal["<", ">"], bool, int]] = [
-            ("<", False, 1),
-            (">", False, 1),
-            ("<", True, 2 if whole else 3),
-            (">", True, 1),
-        ]
-        for order, packed, predictor in cases:
-            picture, reason = decode_picture(io.BytesIO(deep_tiff(plane, order, packed=packed, predictor=predictor)))
-            assert (reason, picture and picture.format) == ("", "TIFF"), (order, packed)
+        stored = itertools.product(
+            "<>", ((False, 1), (True, 1), (True, 2 if whole else 3)), (False, True), (None, (16, 32))
+        )
+        for order, (packed, predictor), apart, tile in stored:
+            made = deep_tiff(plane, order, packed=packed, predictor=predictor, apart=apart, tile=tile)
+            picture, reason = decode_picture(io.BytesIO(made))
+            case = (order, packed, predictor, apart, tile)
+            assert (reason, picture and picture.format) == ("", "TIFF"), case
             shown = np.asarray(picture).reshape(plane.shape)
-            assert np.abs(shown - shares * 255).max() <= 1, (order, packed)
+            assert np.abs(shown - shares * 255).max() <= 1, case
 
     def test_deep_tiff_that_is_damaged_or_too_large(self) -> None:
         data, entry = deep_tiff(np.zeros((4, 4, 3), np.float16), "<"), struct.pack("<HHII", 256, 4, 1, 4)
