@@ -2,7 +2,8 @@
 
 A metric that raises on what an agent can leave behind takes an attempt out of the score. Each call takes a right file
 or value of the metric's own cases (`tests/factories/metric_cases`), changes it by a seeded mutation, and calls the
-metric in a process of its own with limits of time and memory. The expected file and the rules are the task's and stay.
+metric in another process with limits of time and memory; after a failure in a new one. The expected file and the rules
+are the task's and stay.
 
 Ends with 1 if a call raised, took too long or too much memory. The seed and the number that is shown repeat a call.
 With `--page` the result is written as docs/reports/fuzz-metrics.md, anew after each part of a series.
@@ -11,7 +12,9 @@ With `--page` the result is written as docs/reports/fuzz-metrics.md, anew after 
 import argparse
 import ctypes
 import inspect
+import json
 import math
+import multiprocessing
 import os
 import platform
 import random
@@ -38,6 +41,8 @@ SECONDS = 20
 MEMORY = 2**30
 """Bytes beyond what the process has before the call."""
 VERDICT = "verdict"
+_FAILED = 3
+"""Exit code of a process after a call without a verdict: the next call gets a new one."""
 PAGE = Path(__file__).parents[1] / "docs" / "reports" / "fuzz-metrics.md"
 PART = 250
 """Calls of a seed that one process makes in a row."""
@@ -67,7 +72,7 @@ class FuzzOutcome:
         key: dialect and name of the metric.
         what: `verdict`, or what happened instead.
         seconds: of the processor, with the programs that the metric ran.
-        memory: bytes of the call's process at its highest, less what it had before the call.
+        memory: bytes of the process at its highest during the call, less what it had before.
     """
 
     seed: int
@@ -78,25 +83,62 @@ class FuzzOutcome:
     memory: int
 
 
-def fuzz(seed: int, numbers: Sequence[int], cases: Mapping[Key, MetricCase], folder: Path) -> Iterator[FuzzOutcome]:
+def right_calls(cases: Mapping[Key, MetricCase], folder: Path) -> dict[Key, Call]:
+    """A right call of each metric, with its files in an empty folder."""
+    calls: dict[Key, Call] = {}
+    for key, case in cases.items():
+        place = folder / f"{key[0]}-{key[1]}"
+        place.mkdir()
+        calls[key] = case.passing(place)
+    return calls
+
+
+def fuzz(seed: int, numbers: Sequence[int], calls: Mapping[Key, Call], folder: Path) -> Iterator[FuzzOutcome]:
     """Calls metrics with mutations of these numbers.
 
     Args:
         seed: of the whole series.
         numbers: of the mutations.
-        cases: the metrics' cases.
+        calls: a right call of each metric.
         folder: an empty folder for files.
     """
-    keys = sorted(cases)
-    originals: dict[Key, Call] = {}
+    keys, place = sorted(calls), 0
+    while place < len(numbers):
+        reader, writer = os.pipe()
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            os._exit(_try_calls(writer, seed, numbers[place:], calls, folder / "try"))
+        os.close(writer)
+        seconds, memory = 0.0, 0  # What the process had at the end of its last call.
+        with os.fdopen(reader, encoding="utf-8") as lines:
+            for line in lines:
+                what, cost, peak, seconds, memory = json.loads(line)
+                yield FuzzOutcome(seed, numbers[place], keys[numbers[place] % len(keys)], what, cost, peak)
+                place += 1
+        _, status, usage = os.wait4(child, 0)
+        if place < len(numbers) and status >> 8 != _FAILED:
+            ended = f"ended by {signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else 'itself'}"
+            cost, peak = usage.ru_utime + usage.ru_stime - seconds, max(0, usage.ru_maxrss * 1024 - memory)
+            yield FuzzOutcome(seed, numbers[place], keys[numbers[place] % len(keys)], ended, cost, peak)
+            place += 1
+
+
+def _try_calls(writer: int, seed: int, numbers: Sequence[int], calls: Mapping[Key, Call], folder: Path) -> int:
+    """Calls metrics one after the other until one gives no verdict, and writes what came of each."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    keys = sorted(calls)
     for number in numbers:
         key = keys[number % len(keys)]
-        if key not in originals:
-            place = folder / f"{key[0]}-{key[1]}"
-            place.mkdir()
-            originals[key] = cases[key].passing(place)
         rng = random.Random(f"{seed}-{number}")  # noqa: S311 - it shall be repeatable.
-        yield FuzzOutcome(seed, number, key, *_try_call(rng, key, originals[key], folder / "try"))
+        what, cost, peak = _try_call(rng, key, calls[key], folder)
+        answer = json.dumps([what[:4000], cost, peak, _seconds(), _memory("VmRSS")])
+        os.write(writer, f"{answer}\n".encode("utf-8", "replace"))
+        if what != VERDICT:
+            return _FAILED
+    return 0
 
 
 def _try_call(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str, float, int]:
@@ -107,23 +149,14 @@ def _try_call(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[s
     arguments, own = list(call.args), _position(metric)
     if arguments:
         arguments[own] = _mutated_result(rng, arguments[own], folder)
-    reader, writer = os.pipe()
-    sys.stdout.flush()
     # What this process gave back would count as its own, and the call could take it unseen.
     _LIBC.malloc_trim(0)
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        _limit()
-        os.write(writer, f"{_pages()[1] * resource.getpagesize()} ".encode())
-        os.write(writer, _call_metric(metric, tuple(arguments), call.options).encode()[:4000])
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as answers:
-        before, _, words = answers.read().decode("utf-8", "replace").partition(" ")
-    _, status, usage = os.wait4(child, 0)
-    ended = f"ended by {signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else 'itself'}"
-    return words or ended, usage.ru_utime + usage.ru_stime, max(0, usage.ru_maxrss * 1024 - int(before or 0))
+    Path("/proc/self/clear_refs").write_text("5")  # The highest memory counts anew.
+    seconds, memory = _seconds(), _memory("VmRSS")
+    _limit(seconds, _memory("VmSize"))
+    what = _call_metric(metric, tuple(arguments), call.options)
+    cost, peak = _seconds() - seconds, max(0, _memory("VmHWM") - memory)
+    return f"took {cost:.0f} s" if what == VERDICT and cost > SECONDS else what, cost, peak
 
 
 def _position(metric: Any) -> int:
@@ -131,21 +164,27 @@ def _position(metric: Any) -> int:
     return int(next(iter(inspect.signature(metric).parameters), "") == "rules")
 
 
-def _limit() -> None:
-    used = _pages()[0] * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def _limit(seconds: float, size: int) -> None:
+    """Limits for one call of this process, which has taken these seconds and this address space."""
+    for what, most in (
+        (resource.RLIMIT_AS, size + MEMORY),
+        (resource.RLIMIT_CPU, math.ceil(seconds) + SECONDS),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (most, resource.getrlimit(what)[1]))
     signal.alarm(SECONDS * 10)  # A machine that is busy gives a process little of its time.
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 2)
 
 
-def _pages() -> tuple[int, int]:
-    """This process's address space and its resident part, in pages."""
-    with open("/proc/self/statm") as file:  # noqa: PTH123 - as little as can be in a forked process.
-        size, resident = file.read().split()[:2]
-    return int(size), int(resident)
+def _seconds() -> float:
+    """Seconds of the processor that this process and its ended children have taken."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def _memory(name: str) -> int:
+    """Bytes of this process: `VmSize` (address space), `VmRSS` (resident), `VmHWM` (resident at its highest)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
 
 
 def _call_metric(metric: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
@@ -185,12 +224,17 @@ def _is_file(path: str) -> bool:
 def main() -> int:
     arguments = _arguments()
     registry.load()
-    metrics, outcomes = len(_cases(arguments.metric)), list[FuzzOutcome]()
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        for part in pool.map(partial(_part, arguments), _starts(arguments)):
-            outcomes += part
-            if arguments.page:
-                PAGE.write_text(page(outcomes, metrics))
+    cases, outcomes = _cases(arguments.metric), list[FuzzOutcome]()
+    metrics = len(cases)
+    with tempfile.TemporaryDirectory() as folder:
+        calls = right_calls(cases, Path(folder))
+        for key, call in calls.items():  # So that forked processes have what the metrics import, as a worker has.
+            _call_metric(registry.lookup(PluginKind.METRIC, key[1], key[0]), call.args, call.options)
+        with ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("fork")) as pool:
+            for part in pool.map(partial(_part, arguments, calls), _starts(arguments)):
+                outcomes += part
+                if arguments.page:
+                    PAGE.write_text(page(outcomes, metrics))
     failures = sum(outcome.what != VERDICT for outcome in outcomes)
     print(f"{len(outcomes) - failures} verdicts, {failures} failures of {metrics} metrics")
     return int(failures > 0)
@@ -202,12 +246,12 @@ def _starts(arguments: argparse.Namespace) -> list[tuple[int, int]]:
     return [(seed, first) for first in numbers for seed in arguments.seed or [1]]
 
 
-def _part(arguments: argparse.Namespace, start: tuple[int, int]) -> list[FuzzOutcome]:
+def _part(arguments: argparse.Namespace, calls: Mapping[Key, Call], start: tuple[int, int]) -> list[FuzzOutcome]:
     """The calls of a part; those without a verdict are printed at once."""
     seed, first = start
     numbers = range(first, min(first + PART, arguments.first + arguments.number))
     with tempfile.TemporaryDirectory() as folder:
-        return [_print_outcome(outcome) for outcome in fuzz(seed, numbers, _cases(arguments.metric), Path(folder))]
+        return [_print_outcome(outcome) for outcome in fuzz(seed, numbers, calls, Path(folder))]
 
 
 def _cases(names: Collection[str] | None) -> dict[Key, MetricCase]:
@@ -249,8 +293,8 @@ def page(outcomes: Sequence[FuzzOutcome], metrics: int) -> str:
     return f"""# Metrics on mutated files
 
 Written by `make fuzz-metrics ARGS=--page`: metrics called with mutations of files and values that an agent can leave
-behind, each in a process of its own with at most {SECONDS} s of the processor and {MEMORY // _MIB:,} MiB beyond what it
-has before the call. A call that raises, takes longer or takes more memory is a failure. The memory
+behind, each with at most {SECONDS} s of the processor and {MEMORY // _MIB:,} MiB beyond what its process has before the
+call. A call that raises, takes longer or takes more memory is a failure. The memory
 that is shown is what the call added.
 
 {metrics} metrics. Python {platform.python_version()}.
