@@ -275,6 +275,7 @@ def render(
         .render(
             values,
             path=request.url.path,
+            answered=status if request.method == "POST" else 0,
             query=query_of(request.query_params),
             public=request.url.path.startswith((PUBLIC_PATH, EMBED_PATH)),
             embedded=embedded,

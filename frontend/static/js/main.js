@@ -1,6 +1,9 @@
 // Starts the behaviours that a page names: data-controller="live" loads controllers/live.js and gives it the element;
 // "remote-desktop" is controllers/remote_desktop.js.
+import { settle } from "./lib/drafts.js";
+
 const attached = new WeakMap();
+settle();
 
 async function attach(element) {
   if (attached.has(element)) return;

@@ -1,5 +1,6 @@
 import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
+import { discard, draft, keep, sent } from "../lib/drafts.js";
 import { morph } from "../lib/morph.js";
 
 const DRAFT = "draft:/runs/new";
@@ -15,7 +16,7 @@ export default class NewRun extends Controller {
     this.on(this.element, "click", (event) => this.list(event));
     this.on(this.element, "submit", () => {
       this.submitting = true;
-      localStorage.removeItem(DRAFT);
+      sent(DRAFT);
     });
     this.offerDraft();
     this.count();
@@ -30,12 +31,12 @@ export default class NewRun extends Controller {
 
   // A form that was changed and not sent is offered to whoever opens an empty one.
   offerDraft() {
-    const draft = localStorage.getItem(DRAFT);
+    const query = draft(DRAFT);
     const box = this.part("draft");
-    box.hidden = !draft || location.search !== "";
-    this.on(this.part("restore"), "click", () => location.assign(at(`/runs/new?${draft}`)));
+    box.hidden = !query || location.search !== "" || "answered" in document.documentElement.dataset;
+    this.on(this.part("restore"), "click", () => location.assign(at(`/runs/new?${query}`)));
     this.on(this.part("discard"), "click", () => {
-      localStorage.removeItem(DRAFT);
+      discard(DRAFT);
       box.hidden = true;
     });
   }
@@ -144,7 +145,7 @@ export default class NewRun extends Controller {
     const address = at(`/runs/new?${new URLSearchParams(data)}`);
     history.replaceState(null, "", address);
     this.later();
-    if (!this.submitting) localStorage.setItem(DRAFT, String(new URLSearchParams(data)));
+    if (!this.submitting) keep(DRAFT, String(new URLSearchParams(data)));
     this.part("draft").hidden = true;
     this.request?.abort();
     this.request = new AbortController();
