@@ -2,11 +2,11 @@ import { Controller } from "../lib/controller.js";
 import { isShortcut } from "../lib/shortcuts.js";
 
 const PICTURE = 16 / 9;
-const LEAST_WIDTH = 170; // pixels of a tile: a narrow window scrolls instead
+const LEAST_WIDTH = 160; // pixels of a tile: a narrow window scrolls instead
 const LEAST_TEXT = 12;
 const MOST_TEXT = 44;
 const TEXT_SHARE = 0.036; // of a tile's width
-const LINES = { small: 2, large: 6 }; // height of a caption in its text size
+const LINES = { small: 2, large: 6, note: 1.7 }; // height of a caption in its text size; of a small one's note
 const SMALL = 260; // width below which a caption is one line, as in the style sheet
 
 // Live screens that fill the window: as many columns as make their pictures largest, text that grows with them. If there
@@ -92,10 +92,13 @@ export default class Wall extends Controller {
       tile.toggleAttribute("data-off", place < first || place >= end);
     this.part("cycle").hidden = screens < 2;
     this.part("range").textContent = screens < 2 ? "" : `${first + 1} to ${end} of ${tiles.length}`;
-    if (end > first) this.fit(box, end - first);
+    if (end > first) this.fit(box, tiles.slice(first, end));
   }
 
-  fit(box, tiles) {
+  fit(box, shown) {
+    const tiles = shown.length;
+    const notes = Math.max(...shown.map((tile) => tile.querySelectorAll(".note-line").length));
+    const small = LINES.small + notes * LINES.note;
     const gap = Number.parseFloat(getComputedStyle(box).columnGap);
     const width = box.clientWidth;
     // From where the page, not the reader's scrolling, puts it.
@@ -109,7 +112,7 @@ export default class Wall extends Controller {
       const across = (width - gap * (columns - 1)) / columns;
       const down = (height - gap * (rows - 1)) / rows;
       const text = Math.min(MOST_TEXT, Math.max(LEAST_TEXT, across * TEXT_SHARE));
-      const lines = across < SMALL ? LINES.small : LINES.large;
+      const lines = across < SMALL ? small : LINES.large;
       const picture = Math.min(across, (down - lines * text) * PICTURE);
       if (picture > best.picture || columns === 1) best = { picture, columns, down, text };
     }
@@ -118,6 +121,7 @@ export default class Wall extends Controller {
     if (scrolls) best = { columns: most, down: 0, text: LEAST_TEXT };
     box.style.setProperty("--wall-columns", best.columns);
     box.style.setProperty("--wall-row", scrolls ? "auto" : `${Math.floor(best.down)}px`);
+    box.style.setProperty("--wall-least", scrolls ? "6rem" : "0");
     box.style.setProperty("--wall-text", `${best.text.toFixed(1)}px`);
   }
 }
