@@ -129,10 +129,10 @@ def split_reasoning(text: str) -> ModelText:
     reasoning, as templates write the beginning themselves. A mark within quotes, and a beginning within a code block
     with its end, are text that the model types.
     """
-    begun = _TURN_START.sub("", text)
-    parts = _by_channel(begun) or _by_mark(begun)
+    reply = _TURN_START.sub("", text)
+    parts = _by_channel(reply) or _by_mark(reply)
     if parts is None:
-        return ModelText(_bare(begun))
+        return ModelText(_bare(reply))
     answer, reasoning = parts
     return ModelText(_bare(answer), "\n\n".join(filter(None, map(str.strip, reasoning))))
 
