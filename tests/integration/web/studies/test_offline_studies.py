@@ -222,20 +222,28 @@ class TestStory:
 
 class TestForms:
     @pytest.mark.parametrize(
-        ("form", "make", "reply", "name"),
+        ("form", "make", "reply", "figures"),
         [
             (
                 "mind2web",
                 factory.mind2web,
                 "```python\npyautogui.click(200, 65)\npyautogui.write('red shoes')\n```",
-                "step_success",
+                # Of two steps the first is right. The second, SELECT 42, is answered by SELECT red shoes: one word of
+                # three is right, and one of two is there.
+                {"element_accuracy": 0.5, "operation_f1": (1 + 0.4) / 2, "step_success": 0.5, "task_success": 0.0},
             ),
-            ("android_control", factory.android_control, click(100), "grounding_accuracy"),
+            (
+                "android_control",
+                factory.android_control,
+                click(100),
+                # One of seven steps is a click; two have a place.
+                {"type_match": 1 / 7, "grounding_accuracy": 0.5, "step_success": 1 / 7, "task_success": 0.0},
+            ),
             (
                 "omniact",
                 factory.omniact,
                 "```python\npyautogui.click(120, 60)\npyautogui.write('jazz')\npyautogui.press('enter')\n```",
-                "action_score",
+                {"sequence_score": 1.0, "action_score": 1.0},
             ),
         ],
     )
@@ -247,15 +255,14 @@ class TestForms:
         form: str,
         make: Callable[[Path], Path],
         reply: str,
-        name: str,
+        figures: dict[str, float],
     ) -> None:
         assert imported(fresh, make(tmp_path), form).status_code == 201
         study = submitted(fresh)
         ask(FakeModels(always=reply))
         found = results(fresh, study)
         assert found["protocol"] == form
-        # Mind2Web: the first of two steps is right. AndroidControl: one of two places. OmniACT: the whole script.
-        assert metrics(found["cells"][0])[name] == {"omniact": 1.0}.get(form, 0.5)
+        assert metrics(found["cells"][0]) == pytest.approx(figures)
 
     def test_elements_of_a_set_are_numbered_for_agents(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
         imported(fresh, factory.mind2web(tmp_path), "mind2web")
