@@ -115,6 +115,7 @@ def _pixels(page: Page) -> str:
     return hashlib.sha256(drawn.encode()).hexdigest() if drawn else ""
 
 
+@pytest.mark.sampled(1, of="stories")
 class TestWholePath:
     def test_form_live_replay_leaderboard(self, up: Up, page: Page) -> None:
         _fill_the_form(page, up.url)
@@ -146,6 +147,7 @@ class TestWholePath:
         expect(page.locator("body")).to_contain_text("scored")
 
 
+@pytest.mark.sampled(1, of="stories")
 class TestHuman:
     def test_a_person_solves_a_task_and_the_board_says_so(self, up: Up, page: Page) -> None:
         run = submitted(up, "human", [EDIT])

@@ -110,6 +110,7 @@ def taint(fake: FakeCluster, node: str, *taints: Json) -> None:
     fake.nodes.change(node, change)
 
 
+@pytest.mark.sampled(2)
 class TestRespected:
     def test_cordon_lets_what_runs_finish_and_starts_nothing(
         self, fake: FakeCluster, ready: World, worker: Worker
@@ -189,6 +190,7 @@ class TestApiServerAway:
         ready.score(running)
 
 
+@pytest.mark.sampled(2)
 class TestSeveralWorkers:
     def test_enter_the_same_nodes_once(
         self, ready: World, database: Database, watch: NodeWatch, worker: Worker

@@ -52,6 +52,7 @@ def _node(fake: FakeCluster) -> None:
     fake.add_node("n1", kvm=2)
 
 
+@pytest.mark.sampled(1)
 class TestBehindASilentWatch:
     @pytest.fixture(autouse=True)
     def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,6 +90,7 @@ class TestBehindASilentWatch:
                 made.take(SLOT, ROOM)
 
 
+@pytest.mark.sampled(1)
 class TestSlowStart:
     @pytest.mark.parametrize("taken_over", [False, True])
     def test_a_pod_that_starts_longer_than_others_idle_is_not_swept(
@@ -105,6 +107,7 @@ class TestSlowStart:
             assert swept == []
 
 
+@pytest.mark.sampled(1)
 class TestClone:
     WAITING = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-images".'
     CLONE = Volume("clone", "golden", "fast", "100Gi")
@@ -134,6 +137,7 @@ class TestClone:
             made.take(SlotRef(0, "n2", "s2", 1), ROOM)
 
 
+@pytest.mark.sampled(2)
 class TestSweep:
     @pytest.fixture
     def left(self, fake: FakeCluster, cluster: Kubernetes) -> Iterator[Pods]:

@@ -62,6 +62,7 @@ def offered(ready: World, provider: K8sProvider, names: list[str]) -> dict[str, 
     return dict(ready.do(slots))
 
 
+@pytest.mark.sampled(1, of="troubles")
 def test_it_is_on_the_page_within_seconds(
     place: PodCluster, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
 ) -> None:
@@ -80,6 +81,7 @@ def test_it_is_on_the_page_within_seconds(
         teller.stop()
 
 
+@pytest.mark.sampled(1, of="troubles")
 def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_no_start(
     place: PodCluster, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
 ) -> None:

@@ -165,6 +165,7 @@ class TestHistory:
         command.check(config(fresh_database))
 
 
+@pytest.mark.sampled(2)
 class TestUpAndDown:
     @pytest.mark.usefixtures("next_release")
     def test_a_filled_database_loses_nothing(self, fresh_database: str) -> None:
@@ -252,6 +253,7 @@ class TestReasonCodes:
         assert {row.reason_code for row in rows if row.state != "waiting"} == {None}
 
 
+@pytest.mark.sampled(2)
 class TestOldAndNew:
     @pytest.mark.usefixtures("next_release")
     def test_a_table_in_use_holds_the_migration_up_and_the_migration_holds_nobody_up(self, fresh_database: str) -> None:
@@ -286,6 +288,7 @@ class TestOldAndNew:
         assert version(fresh_database) == "9999"
 
 
+@pytest.mark.sampled(3)
 class TestSchemaProblem:
     def found(self, url: str) -> str:
         engine = make_engine(url)
@@ -343,6 +346,7 @@ class TestBefore02:
             assert compatibility.schema_problem(session) == compatibility.old_schema(old_database) != ""
         engine.dispose()
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(
         "command",
         [

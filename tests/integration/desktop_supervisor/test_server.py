@@ -54,6 +54,7 @@ def traces(said: dict[str, Any], pids: list[int]) -> list[object]:
     ]
 
 
+@pytest.mark.sampled(7)
 class TestRun:
     @pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGTERM], ids=["kill", "term"])
     def test_a_worker_that_is_ended_leaves_nothing(self, flavour: str, signal_number: signal.Signals) -> None:

@@ -73,6 +73,7 @@ class TestAccess:
         assert {uid for uids in found for uid in uids}.isdisjoint({0})
 
 
+@pytest.mark.sampled(2)
 class TestFolder:
     def test_data_and_url_survive_a_restart(self, tmp_path: Path) -> None:
         with running(tmp_path) as first, psycopg.connect(plain(first)) as connection:
@@ -130,6 +131,7 @@ class TestVersions:
             start_postgres(tmp_path)
 
 
+@pytest.mark.sampled(2)
 class TestRecovery:
     def test_a_crashed_server_starts_again_with_its_data(self, tmp_path: Path) -> None:
         with running(tmp_path) as first, psycopg.connect(plain(first), autocommit=True) as connection:

@@ -216,7 +216,7 @@ def stops_everything(up: Up, number: int) -> None:
     assert up.said.endswith("Stopped.\n")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, of="a start of its own")
 class TestEnd:
     @pytest.mark.long
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -243,6 +243,7 @@ class TestEnd:
 
 
 class TestServersOfYours:
+    @pytest.mark.sampled(1, of="a start of its own")
     def test_are_used_and_left_running(self, tmp_path: Path) -> None:
         database, broker = start_postgres(tmp_path / "theirs", durable=False), start_broker(tmp_path / "theirs")
         try:
@@ -265,6 +266,7 @@ class TestServersOfYours:
         assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.sampled(1, of="a start of its own")
 class TestOrdinaryUser:
     def test_start_and_stop(self, ordinary_python: list[str], ordinary_folder: Path) -> None:
         command = (*ordinary_python, *UP[3:])

@@ -49,6 +49,7 @@ def made(cluster: FakeCluster, nodes: ScriptedNodes) -> Json:
     return found
 
 
+@pytest.mark.sampled(4)
 class TestRemote:
     def test_a_pod_runs_says_so_and_ends(self, cluster: FakeCluster, nodes: ScriptedNodes) -> None:
         made(cluster, nodes)

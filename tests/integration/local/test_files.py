@@ -38,6 +38,7 @@ print(json.dumps(sorted(found)))
 """
 
 
+@pytest.mark.sampled(12)
 class TestReading:
     @pytest.mark.parametrize(
         "path",
@@ -88,6 +89,7 @@ class TestReading:
         assert guest.secret not in shown
 
 
+@pytest.mark.sampled(6)
 class TestWriting:
     def test_only_the_places_meant_for_it_can_be_written(self, guest: SandboxedGuest) -> None:
         devices = {f"/dev/{name}" for name in ("full", "null", "random", "tty", "urandom", "zero", "ptmx", "pts/ptmx")}

@@ -74,6 +74,7 @@ class TestFiles:
             run(desktop, ("sleep", {"seconds": 0.1}), ("recycle_file", {"path": "/home/user/nothing"}))
 
 
+@pytest.mark.sampled(3)
 class TestPrograms:
     def test_outputs_are_kept(self, desktop: Desktop) -> None:
         line = "echo {SCREEN_WIDTH}x{SCREEN_HEIGHT_HALF}; echo {CLIENT_PASSWORD} >&2; exit 3"
@@ -113,6 +114,7 @@ class TestPrograms:
         assert titles(desktop) == before
 
 
+@pytest.mark.sampled(2)
 class TestWindows:
     def test_open_launch_activate_close(self, desktop: Desktop) -> None:
         if desktop.execute(["sh", "-c", "command -v mousepad && command -v xterm"]).returncode:

@@ -62,6 +62,7 @@ def line(service: OutsideService) -> Any:
     finished(service.world, made.run.id)
 
 
+@pytest.mark.sampled(5)
 class TestActing:
     def test_solves_a_task(self, line: Line) -> None:
         seen = line.look()["observation"]
@@ -239,6 +240,7 @@ class TestBroker:
             broker.stop()
 
 
+@pytest.mark.sampled(2)
 class TestToken:
     def test_opens_nothing_but_its_episode(self, line: Line) -> None:
         foreign = line.service.client("dka_nonsense")

@@ -156,6 +156,7 @@ def world(fresh_database: str) -> Iterator[World]:
         yield found
 
 
+@pytest.mark.sampled(2)
 class TestContainer:
     def test_solves_a_task_and_leaves_nothing(self, running: World, engine: Path) -> None:
         run = submit(running, "container", benchmark="notes", params={"image": "agent-good"})

@@ -61,6 +61,7 @@ def coder(service: OutsideService) -> Iterator[DesktopEnv]:
     made.close()
 
 
+@pytest.mark.sampled(3)
 class TestController:
     """Results have the fields of OSWorld's `PythonController`."""
 
@@ -134,6 +135,7 @@ class TestController:
         assert coder._get_obs()["screenshot"] != before
 
 
+@pytest.mark.sampled(3)
 class TestDesktopEnv:
     def test_several_tasks_in_a_row(self, env: DesktopEnv, service: OutsideService) -> None:
         seen = env.reset(task_config=NOTE)

@@ -20,6 +20,7 @@ def env(service: OutsideService) -> Iterator[DeskarenaEnv]:
     made.close()
 
 
+@pytest.mark.sampled(2)
 class TestDeskarenaEnv:
     def test_passes_the_check(self, service: OutsideService) -> None:
         made = gymnasium.make(

@@ -79,6 +79,7 @@ def worker(
     started.stop()
 
 
+@pytest.mark.sampled(1)
 class TestLost:
     @pytest.mark.parametrize(
         ("fault", "words"),

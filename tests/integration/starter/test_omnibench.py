@@ -129,8 +129,8 @@ class TestThePool:
 
 @pytest.mark.desktop
 @pytest.mark.timeout(900)
+@pytest.mark.sampled(2)
 class TestEpisodes:
-    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("task", sampled(), ids=lambda task: str(task.key))
     def test_composed_solutions_reach_every_node(self, bench: Bench, task: Task, folder: Path) -> None:
         found = run(bench, task, "oracle", folder)

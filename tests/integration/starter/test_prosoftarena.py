@@ -69,6 +69,7 @@ def run(bench: Bench, task: Task, agent: str, folder: Path) -> Result:
 
 @pytest.mark.desktop
 @pytest.mark.timeout(600)
+@pytest.mark.sampled(2)
 class TestEpisodes:
     @pytest.mark.parametrize("task", sample(SCORED, 1), ids=lambda task: str(task.key))
     def test_the_oracle_solves_it(self, bench: Bench, task: Task, folder: Path) -> None:
@@ -89,7 +90,6 @@ class TestEpisodes:
         assert found.evaluation.score == pytest.approx(score), found.story()
         assert found.evaluation.measures == pytest.approx({**phases, "score": score})
 
-    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("task", sample(JUDGED, 1), ids=lambda task: str(task.key))
     @pytest.mark.parametrize(("agent", "files"), [("oracle", 1.0), ("noop", 0.0)])
     def test_creative_work_is_handed_in(self, bench: Bench, task: Task, agent: str, files: float, folder: Path) -> None:

@@ -73,8 +73,8 @@ def run(bench: Bench, task: Task, agent: str, folder: Path) -> Result:
 
 @pytest.mark.desktop
 @pytest.mark.timeout(600)
+@pytest.mark.sampled(2)
 class TestEpisodes:
-    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("task", sample(LOADED.tasks, 3), ids=lambda task: str(task.key))
     def test_the_oracle_reaches_all(self, bench: Bench, task: Task, folder: Path) -> None:
         found = run(bench, task, "oracle", folder)
@@ -84,7 +84,6 @@ class TestEpisodes:
             held = [part.name for part in found.evaluation.parts if not part.reached]
             assert held == [], found.story()
 
-    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("task", sample(LOADED.tasks, 3), ids=lambda task: str(task.key))
     def test_doing_nothing_reaches_none(self, bench: Bench, task: Task, folder: Path) -> None:
         """Also for an infeasible task, which needs the answer FAIL."""
@@ -92,7 +91,6 @@ class TestEpisodes:
         assert found.evaluation.measures["S_final"] == 0.0, found.story()
         assert found.evaluation.measures.get("S_int", 0.0) == 0.0, found.story()
 
-    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("task", sample(FEASIBLE, 3), ids=lambda task: str(task.key))
     def test_half_way_is_exactly_so_much(self, bench: Bench, task: Task, folder: Path) -> None:
         half = HALF_WAY[task.key.name]

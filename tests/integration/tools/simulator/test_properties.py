@@ -107,6 +107,7 @@ class SimulatedFaults:
         assert self.kills > 0
 
 
+@pytest.mark.sampled(1)
 class TestVirtualTime:
     def test_every_episode_ends_once_though_workers_die(self, postgres_server: str) -> None:
         clock = SimulationClock()

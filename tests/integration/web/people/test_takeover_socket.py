@@ -98,6 +98,7 @@ class TestClipboard:
             assert events.clipboard_request(acting.attempt_id) == ""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.usefixtures("broker")
 class TestControl:
     def test_take_over_act_hand_back(self, installation: World, acting: Claim, tmp_path: Path) -> None:

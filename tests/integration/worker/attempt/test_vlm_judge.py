@@ -114,6 +114,7 @@ def here(world: World, start_worker: StartWorker, tmp_path: Path) -> Installatio
     return Installation(world, start_worker, tmp_path)
 
 
+@pytest.mark.sampled(2)
 class TestScored:
     def test_verdicts_become_score_measures_and_evidence(self, here: Installation) -> None:
         run, episode = here.run(HALF)
@@ -182,6 +183,7 @@ class TestScoredAgain:
         assert len(here.all(JudgeResponse)) == 1
 
 
+@pytest.mark.sampled(2)
 class TestAnotherJudge:
     OTHER = JudgeConfig(endpoint="tape", model="judge-2", votes=3, temperature=0.3)
 
@@ -240,6 +242,7 @@ class TestAnotherJudge:
             here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
 
 
+@pytest.mark.sampled(2)
 class TestWithoutVerdict:
     @pytest.mark.parametrize(
         ("replies", "words"),

@@ -91,6 +91,7 @@ def rescorer(world: World, judge: InProcessJudge, tmp_path: Path) -> Rescorer:
     )
 
 
+@pytest.mark.sampled(3)
 class TestOne:
     def test_the_same_evidence_gives_the_same_verdict(
         self, world: World, start_worker: StartWorker, rescorer: Rescorer
@@ -199,6 +200,7 @@ class TestOne:
         assert result(world).rescore.state == "failed"
 
 
+@pytest.mark.sampled(1)
 class TestFilesThatCannotBeHad:
     @pytest.fixture
     def away(self, world: World, start_worker: StartWorker) -> World:

@@ -40,6 +40,7 @@ SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 StartWorker = Callable[[], InProcessWorker]
 
 
+@pytest.mark.sampled(2)
 class TestRun:
     def test_every_episode_is_scored_and_the_run_completes(self, world: World, start_worker: StartWorker) -> None:
         tasks = [note_task(f"hello-{number}", oracle=SOLUTION) for number in range(4)]
@@ -97,6 +98,7 @@ class TestRun:
             assert {episode.state for episode in finished(world, run.id)} == {"scored"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("patient")
 class TestStopped:
     @pytest.fixture
@@ -231,6 +233,7 @@ class TestAway:
         until(lambda: provider.asked > asked, what="and once more when it is back")
 
 
+@pytest.mark.sampled(2)
 class TestTrouble:
     def test_a_full_disk_loses_the_attempt_and_nothing_else(self, world: World, start_worker: StartWorker) -> None:
         world.benchmark(benchmark_of())

@@ -44,6 +44,7 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.evaluation.evaluator.RETRIES", {FailureClass.EVALUATOR: 0})
 
 
+@pytest.mark.sampled(2)
 class TestVerdict:
     def test_a_right_end_state_scores_one(self, judge: Evaluator) -> None:
         evaluation = judge.verdict(task_with("exact_match"), said("hello"))
@@ -143,6 +144,7 @@ class Counted:
             self._now -= 1
 
 
+@pytest.mark.sampled(2)
 class TestTurns:
     @pytest.mark.parametrize(("memory", "most"), [(2**30, 1), (6 * 2**30, 2)])
     def test_no_more_children_work_at_once_than_the_memory_bears(
@@ -228,6 +230,7 @@ def is_python(pid: int) -> bool:
     return "worker.evaluation.child" in Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:4]
 
 
+@pytest.mark.sampled(3)
 class TestFence:
     @pytest.mark.usefixtures("once")
     @pytest.mark.parametrize(
@@ -291,6 +294,7 @@ class TestCompiled:
         again.join(120.0)
 
 
+@pytest.mark.sampled(2)
 class TestSandbox:
     @pytest.mark.parametrize("sandbox", candidates())
     def test_every_fence_that_works_here_gives_the_same_verdict(

@@ -50,6 +50,7 @@ def looks(children: list[RecordedChild]) -> StepEvaluator:
     return Evaluator(LIMITS, sandbox=found()).looks()
 
 
+@pytest.mark.sampled(2)
 class TestLook:
     def test_one_child_answers_again_and_again(self, looks: StepEvaluator, children: list[RecordedChild]) -> None:
         task = task_of_parts(part("a"))
@@ -94,6 +95,7 @@ class TestLook:
             looks.close()
 
 
+@pytest.mark.sampled(1)
 class TestHostile:
     @pytest.mark.parametrize(
         ("body", "code"),
