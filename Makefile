@@ -51,9 +51,9 @@ test-all: ## Run every test, the long ones in full, with all applications instal
 	@DESKARENA_TEST_ALL=1 $(PYTEST) $(TESTS)
 
 .PHONY: test-seconds
-test-seconds: ## Measure how long the test files take: writes tests/seconds.json, by which processes share them
+test-seconds: ## Measure how long the tests of `.ci/run` take: writes tests/seconds.json, by which processes share the files
 	@$(PREPARE) --tests
-	@DESKARENA_TEST_SECONDS=tests/seconds.json $(PYTEST)
+	@DESKARENA_TEST_CAMPAIGNS=1 DESKARENA_TEST_SECONDS=tests/seconds.json $(PYTEST)
 
 .PHONY: mutants
 mutants: ## Mutation testing: try a sample of N mutants and list those that no test kills (SEED=n N=200 ARGS="--page FILE")
