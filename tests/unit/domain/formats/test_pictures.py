@@ -180,9 +180,9 @@ class TestShown:
         whole = np.issubdtype(kind, np.integer)
         shares = np.stack([np.roll(RAMP, channel, 1) for channel in range(channels)], axis=2) / 255.0
         plane = np.rint(shares * np.iinfo(kind).max).astype(kind) if whole else shares.astype(kind)
-        stored = itertools.product(
-            "<>", ((False, 1), (True, 1), (True, 2 if whole else 3)), (False, True), (None, (16, 32))
-        )
+        orders: tuple[Literal["<", ">"], ...] = ("<", ">")
+        packings = ((False, 1), (True, 1), (True, 2 if whole else 3))
+        stored = itertools.product(orders, packings, (False, True), (None, (16, 32)))
         for order, (packed, predictor), apart, tile in stored:
             made = deep_tiff(plane, order, packed=packed, predictor=predictor, apart=apart, tile=tile)
             picture, reason = decode_picture(io.BytesIO(made))
