@@ -17,7 +17,7 @@ Version = Annotated[
 BOARD: Columns = {
     "rank": lambda row: row["rank"],
     "ranks": lambda row: None if row["rank"] is None else f"{row['best_rank']} to {row['worst_rank']}",
-    "configuration": lambda row: row["label"],
+    "configuration": lambda row: row["configuration"]["name"],
     "primary": lambda row: row["primary"] and rate(row["primary"]["mean"], row["primary"]["interval"]),
     "if lost = 0": lambda row: rate(row["lower_bound"]) if row["summary"]["counts"]["lost"] else None,
     "success rate": lambda row: rate(row["summary"]["success_rate"], row["summary"]["success_interval"]),
@@ -28,7 +28,7 @@ BOARD: Columns = {
     "not ranked": lambda row: "; ".join(reason["text"] for reason in row["reasons"]) or None,
 }
 CELLS: Columns = {
-    "configuration": lambda row: row["agent"],
+    "configuration": lambda row: row["configuration"]["name"],
     "value": lambda row: row["value"],
     "mean score": lambda row: rate(row["mean_score"], row["mean_interval"]),
     "success rate": lambda row: rate(row["success_rate"], row["success_interval"]),
@@ -96,7 +96,8 @@ def _cells(cut_of_board: Row) -> Iterator[dict[str, Any]]:
     for row in cut_of_board["rows"]:
         for value in cut_of_board["values"]:
             if cell := row["cells"].get(value):
-                yield {"agent": row["agent"], "reasons": row["reasons"], "value": value, **cell["summary"]}
+                names = {name: row[name] for name in ("configuration", "reasons")}
+                yield {**names, "value": value, **cell["summary"]}
 
 
 def _passes(row: Row, name: str) -> str | None:

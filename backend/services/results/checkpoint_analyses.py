@@ -91,7 +91,7 @@ class LanguageGapView(ReadModel):
 class LanguagesView(ReadModel):
     """One configuration with both instruction languages."""
 
-    agent: str
+    configuration: ConfigurationRef
     run_en: UUID
     run_cn: UUID
     levels: list[LanguageGapView] = Field(default=[])
@@ -194,7 +194,7 @@ def _languages(chosen: Sequence[RunCondition], counted: Mapping[UUID, list[Score
             pairs.setdefault(_alike(condition), {})["cn" if variant else "en"] = condition
     return [
         LanguagesView(
-            agent=_run(pair["en"], [], 0.0).label,
+            configuration=configuration_ref(pair["en"].agent),
             run_en=pair["en"].run.id,
             run_cn=pair["cn"].run.id,
             levels=_levels(counted.get(pair["en"].run.id, []), counted.get(pair["cn"].run.id, [])),

@@ -9,9 +9,12 @@ from sqlalchemy.orm import Session
 from backend.db.models import TaskSet
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.results.rollups import TaskTotals
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
+from backend.services.results import pass_rollups
 from backend.services.results.board_rows import BoardRow
-from backend.services.results.leaderboards import label, leaderboard
+from backend.services.results.leaderboards import leaderboard
+from backend.services.results.rollups import RollupInputs
 from backend.services.runs.summary import RunSummary, summarise
 from backend.services.runs.task_totals import task_totals
 
@@ -38,8 +41,8 @@ class Mastery(ReadModel):
 class OperationBoardRow(ReadModel):
     """One row of the leaderboard, by operation, in the order of the board's `operations`."""
 
-    run_id: UUID
-    configuration: str
+    configuration: ConfigurationRef
+    runs: list[UUID] = Field(description="All its runs, whose passes are pooled; the first stands for all.")
     reference: str = Field(description="`floor`, `privileged`, `human` or empty.")
     cells: list[Mastery]
 
@@ -65,7 +68,10 @@ def operation_board(session: Session, benchmark: str, *, version: int | None = N
     operations = _operations(session, board.task_set)
     rows = [
         OperationBoardRow(
-            run_id=row.run.id, configuration=label(row), reference=row.reference, cells=_cells(session, row, operations)
+            configuration=configuration_ref(row.agent),
+            runs=row.runs,
+            reference=row.reference,
+            cells=_cells(session, row, operations),
         )
         for row in (board.rows if operations else ())
     ]
@@ -87,7 +93,8 @@ def _operations(session: Session, task_set: TaskSet) -> list[Operation]:
 
 
 def _cells(session: Session, row: BoardRow, operations: Sequence[Operation]) -> list[Mastery]:
-    totals = [task for task in task_totals(session, row.run.id) if task.extra.get("operations")]
+    pooled = pass_rollups.pool([RollupInputs(task_totals(session, run_id), {}) for run_id in row.runs])
+    totals = [task for task in pooled.totals if task.extra.get("operations")]
     return [
         Mastery(
             operation=operation.name,
@@ -112,7 +119,7 @@ def rows(board: OperationBoard) -> Iterator[list[object]]:
     for row in board.rows:
         for cell in row.cells:
             for where, summary in _places(cell).items():
-                names = [row.configuration, str(row.run_id), row.reference, cell.operation, where]
+                names = [row.configuration.name, str(row.runs[0]), row.reference, cell.operation, where]
                 yield [*names, *_numbers(summary)]
 
 

@@ -14,6 +14,7 @@ from backend.db.models.enums import FLOORS, Dimension
 from backend.db.repositories.results import leaderboards as repository
 from backend.db.repositories.results import pass_rollups as pass_repository
 from backend.db.repositories.results import rollups as rollup_repository
+from backend.db.session import SessionFactory
 from backend.domain.model.measures import in_order, primary
 from backend.domain.model.score import SCORE
 from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets, version_of
@@ -168,6 +169,15 @@ def leaderboard(
     )
 
 
+def board_state(factory: SessionFactory) -> str:
+    """Names what boards show: it changes when people change something, or roll-ups, and not with the steps of episodes.
+
+    Raises a driver's error.
+    """
+    with factory.kw["bind"].connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        return str(connection.execute(repository.BOARD_STATE).one())
+
+
 def _with_people(rows: Sequence[BoardRow], people: Mapping[UUID, Means]) -> list[BoardRow]:
     """Adds people's results to human rows."""
     return [replace(row, people=people.get(row.run.id)) for row in rows]
@@ -274,8 +284,3 @@ def _pooled_cubes(passes: PassRollup, dimensions: Collection[str]) -> tuple[Cube
             cube.setdefault(row.dimension, {})[row.key] = rollups.summary_of(row)
     means = [row for row in (*passes.measures, *passes.means) if row["dimension"] in dimensions]
     return cube, measure_rollups.cube_of(SimpleNamespace(**row) for row in means)
-
-
-def label(row: BoardRow) -> str:
-    """Its configuration's name, marked if its results are imported."""
-    return f"{row.agent.title} (imported)" if row.imported else row.agent.title

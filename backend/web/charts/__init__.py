@@ -49,7 +49,7 @@ def _bars(index: int, series: LeaderboardSeries, keys: Sequence[str], measure: s
     ends = [_ends(value) for value in values]
     return {
         "type": "bar",
-        "name": series.label,
+        "name": series.legend,
         "x": list(keys),
         "y": [None if value is None else value.value for value in values],
         "customdata": ["nothing scored" if value is None else value.note for value in values],

@@ -51,7 +51,7 @@ def _line(at: int, series: LeaderboardSeries, cut: BoardBreakdown, theme: str) -
     names = [CAPABILITIES.get(key, key) for key in cut.keys]
     return {
         "type": "scatterpolar",
-        "name": series.label,
+        "name": series.legend,
         "mode": "lines+markers",
         "theta": [cut.keys[place] for place in closed],
         "r": [None if (value := values[place]) is None else value.value for place in closed],

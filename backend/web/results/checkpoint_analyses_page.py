@@ -40,10 +40,10 @@ def table(session: SessionDep, write: TableDep, name: str, table: Table, run: Ru
 
 _GAP = ("s_int", "s_final", "difference", "tasks")
 _HEADS: dict[str, tuple[str, ...]] = {
-    "level": ("configuration", "run", "level", *_GAP),
-    "persona": ("configuration", "run", "persona", *_GAP),
-    "apps": ("configuration", "run", "apps", *_GAP),
-    "steps": ("configuration", "run", "level", "failed", "solved", "difference", "episodes"),
+    "level": ("configuration", "variant", "run", "level", *_GAP),
+    "persona": ("configuration", "variant", "run", "persona", *_GAP),
+    "apps": ("configuration", "variant", "run", "apps", *_GAP),
+    "steps": ("configuration", "variant", "run", "level", "failed", "solved", "difference", "episodes"),
     "languages": (
         "configuration",
         "run_en",
@@ -63,12 +63,13 @@ def _rows(analyses: AnalysesView, table: Table) -> Iterator[list[Any]]:
         for pair in analyses.languages:
             for level in pair.levels:
                 measured = [level.s_int_en, level.s_int_cn, level.s_final_en, level.s_final_cn]
-                yield [pair.agent, str(pair.run_en), str(pair.run_cn), level.level, *measured, level.tasks]
+                yield [pair.configuration.name, str(pair.run_en), str(pair.run_cn), level.level, *measured, level.tasks]
         return
     for run in analyses.runs:
+        names = [run.configuration.name, run.variant, str(run.run_id)]
         if table == "steps":
             for gap in run.steps:
-                yield [run.label, str(run.run_id), gap.level, gap.failed, gap.solved, gap.difference, gap.episodes]
+                yield [*names, gap.level, gap.failed, gap.solved, gap.difference, gap.episodes]
         else:
             for cut in getattr(run, f"by_{table}"):
-                yield [run.label, str(run.run_id), cut.key, cut.s_int, cut.s_final, cut.difference, cut.tasks]
+                yield [*names, cut.key, cut.s_int, cut.s_final, cut.difference, cut.tasks]

@@ -179,7 +179,7 @@ def costs(  # noqa: PLR0913, PLR0917 - what the edge gives, and the parts of the
     board = service.board_of(session, benchmark, version, options, prices)
     head = ("configuration", "agent", "run", "reference", "column", "value", "note")
     rows = [
-        [row.label, row.agent, str(row.runs[0]), row.reference, number.name, value,
+        [row.configuration.name, row.agent, str(row.runs[0]), row.reference, number.name, value,
          number.missing(row) if value is None else number.note(row)]
         for row in board.rows
         for number in number_columns(board.rows)
@@ -195,7 +195,7 @@ def pareto(session: SessionDep, write: TableDep, benchmark: str, query: QueryDep
     chart = pareto_chart(board, query.cost)
     head = ("configuration", "agent", "run", chart.column.name, board.primary, "front")
     rows = [
-        [each.row.label, each.row.agent, str(each.row.runs[0]), each.cost, each.score, each.front]
+        [each.row.configuration.name, each.row.agent, str(each.row.runs[0]), each.cost, each.score, each.front]
         for each in chart.points
     ]
     return write(f"{benchmark}-pareto", head, rows)
@@ -221,7 +221,7 @@ def measures(
         "undefined_tasks",
     )
     rows = [
-        [row.label, row.agent, str(row.runs[0]), row.reference, name, *_numbers(row.measures[name])]
+        [row.configuration.name, row.agent, str(row.runs[0]), row.reference, name, *_numbers(row.measures[name])]
         for row in board.rows
         for name in board.measures
         if name in row.measures
@@ -289,7 +289,7 @@ def _rows(cut: BoardBreakdown) -> Iterator[list[Any]]:
             if summary is None:
                 continue
             success, mean = summary.success_interval or (None, None), summary.mean_interval or (None, None)
-            names = [series.label, series.agent, str(series.run_id), series.reference, key]
+            names = [series.configuration, series.agent, str(series.runs[0]), series.reference, key]
             counts = [summary.episodes, summary.counts.scored, summary.counts.lost]
             rates = [summary.success_rate, *success, summary.mean_score, *mean]
             more = [

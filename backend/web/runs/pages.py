@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Form, Request
+from fastapi import Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
@@ -98,17 +98,22 @@ def run(  # noqa: PLR0913 - same
     q: Text = "",
     row: Text = "",
     column: Text | None = None,
+    passes: Annotated[bool, Query(description="List the episodes of its other passes, too.")] = False,  # noqa: FBT002 - a switch
     order: OrderDep,
     after: Cursor = None,
 ) -> HTMLResponse:
     filters = {"domain": domain, "difficulty": difficulty, "outcome": outcome, "q": q}
     order = known_order(order, run_view.EPISODE_COLUMNS)
-    page = run_view.run_page(session, run_id, RunPageQuery(filters, where, after, row, column, order))
+    pooled = pass_rollups.passes_of(session, run_id)
+    together = passes and len(pooled) > 1
+    others = [each for each in pooled if each != run_id] if together else []
+    page = run_view.run_page(session, run_id, RunPageQuery(filters, where, after, row, column, order, others))
     means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})
+    filters |= {"passes": "true" if together else ""}
     values = {"page": page, "run": page.run, "filters": {**filters, "where": list(where)}}
     values |= {"next": next_page(order, after=page.episodes.next), "begun": is_begun(order, after)}
     values["by"] = run_view.EPISODE_COLUMNS
-    values |= {"exports": EXPORTS, "passes": pass_rollups.passes_of(session, run_id)}
+    values |= {"exports": EXPORTS, "passes": pooled, "together": together}
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
 
 

@@ -13,17 +13,24 @@ SUMMARY: dict[str, Any] = {
 }  # fmt: skip
 RATE = {"k": 3, "tasks": 25, "at": 0.56, "at_interval": [0.37, 0.73], "hat": 0.4, "hat_interval": [0.23, 0.59]}
 RANKED: dict[str, Any] = {
-    "rank": 1, "best_rank": 1, "worst_rank": 2, "label": "alpha", "reasons": [], "lower_bound": 0.47,
+    "rank": 1, "best_rank": 1, "worst_rank": 2, "configuration": {"name": "alpha"}, "reasons": [], "lower_bound": 0.47,
     "primary": {"mean": 0.48, "interval": [0.3, 0.66]}, "passes": {"number": 3, "rates": [RATE]}, "summary": SUMMARY,
 }  # fmt: skip
-ASIDE = {**RANKED, "rank": None, "label": "beta", "passes": None, "primary": None, "reasons": [{"text": "8 % lost"}]}
+ASIDE = {
+    **RANKED,
+    "rank": None,
+    "configuration": {"name": "beta"},
+    "passes": None,
+    "primary": None,
+    "reasons": [{"text": "8 % lost"}],
+}
 BOARD: dict[str, Any] = {
     "benchmark": "starter", "task_set": {"version": 2}, "tasks": 25, "common_tasks": None, "primary": "score",
     "conditions": {"text": "15 steps, local"}, "rows": [RANKED, ASIDE],
 }  # fmt: skip
 CUT = {
     "values": ["L1", "L2"],
-    "rows": [{"agent": "alpha", "reasons": [], "cells": {"L2": {"summary": SUMMARY}}}],
+    "rows": [{"configuration": {"name": "alpha"}, "reasons": [], "cells": {"L2": {"summary": SUMMARY}}}],
 }
 ANSWERS = {"GET /api/v1/leaderboards/starter": BOARD, "GET /api/v1/leaderboards/starter/cut": CUT}
 

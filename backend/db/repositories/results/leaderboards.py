@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import false, func, select
+from sqlalchemy import false, func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, PublishedResult, Quarantine, Rollup, Run, Task, TaskSet
@@ -22,6 +22,15 @@ class RunCondition:
     run: Run
     agent: AgentConfiguration
     others: Sequence[UUID]
+
+
+BOARD_STATE = text("""
+    SELECT array(SELECT id FROM audit_entry ORDER BY id DESC LIMIT 20) AS acts,
+        (SELECT (count(*), max(as_of)) FROM pass_rollup)::text AS passes,
+        (SELECT (count(*), max(rollup_as_of), count(*) FILTER (WHERE rollup_stale),
+            count(*) FILTER (WHERE rollup_started_at IS NOT NULL)) FROM run)::text AS cubes
+""")
+"""What people did last, and which roll-ups there are. Several acts, as they do not end in the order of their ids."""
 
 
 def freshness(session: Session, task_set_id: UUID) -> tuple[datetime | None, bool]:

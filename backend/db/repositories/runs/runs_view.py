@@ -206,18 +206,18 @@ def not_runnable(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 
 def episodes(  # noqa: PLR0913, PLR0917 - which ones, in which order, from where on
     session: Session,
-    run_id: UUID,
+    run_ids: Sequence[UUID],
     filters: Mapping[str, Any],
     after: UUID | None,
     limit: int,
     order: SortOrder | None = None,
 ) -> Sequence[AnyRow]:
-    """Episodes of a run: (Episode, Task, newest Attempt), one more than `limit` if there is one.
+    """Episodes of runs: (Episode, Task, newest Attempt), one more than `limit` if there is one.
 
     They are in the order of submission from `after` on, or a page of them in another order. `filters["where"]`:
     accepted values by label of their tasks; `filters["q"]`: words of a task's name or instruction.
     """
-    conditions = [Episode.run_id == run_id, *labels.has(filters.get("where", {}))]
+    conditions = [Episode.run_id.in_(run_ids), *labels.has(filters.get("where", {}))]
     if filters.get("domain"):
         conditions.append(Task.domain == filters["domain"])
     if filters.get("difficulty"):
@@ -237,6 +237,12 @@ def episodes(  # noqa: PLR0913, PLR0917 - which ones, in which order, from where
     chosen = list(session.scalars(in_order(ids, EPISODE_ORDER, order, Episode.id, limit)))
     by_id = {row.Episode.id: row for row in session.execute(rows.where(Episode.id.in_(chosen)))}
     return [by_id[episode_id] for episode_id in chosen]
+
+
+def configs(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Mapping[str, Any]]:
+    """Configs of these runs by id."""
+    query = select(Run.id, Run.config).where(Run.id.in_(run_ids))
+    return {row.id: row.config for row in session.execute(query)}
 
 
 def events(session: Session, run_id: UUID, limit: int) -> Sequence[Event]:

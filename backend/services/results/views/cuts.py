@@ -11,11 +11,11 @@ from backend.db.repositories.results import rollups as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.label_filter import order_values
 from backend.services.benchmarks.labels import LabelCounts, label_counts
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 from backend.services.results import measure_rollups
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import board_version, leaderboard
-from backend.services.results.leaderboards import label as row_label
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.rollups import summary_of
 from backend.services.results.views.leaderboard_models import NotRankedView
@@ -43,8 +43,8 @@ class RunCut(ReadModel):
 class BoardCutRow(ReadModel):
     """One row of a board, cut by a label."""
 
-    run_id: UUID
-    agent: str
+    configuration: ConfigurationRef
+    runs: list[UUID] = Field(description="All its runs; the first stands for all.")
     reference: str = Field(description="`floor`, `privileged`, `human` or empty.")
     reasons: list[NotRankedView] = Field(description="Why it is not ranked on the board; empty if it is.")
     cells: dict[str, CutCell] = Field(description="By value of the label.")
@@ -107,8 +107,8 @@ def board_cut(session: Session, benchmark: str, label: str = "", *, version: int
 def _row(row: BoardRow, label: str) -> BoardCutRow:
     means = row.measures.get(label, {})
     return BoardCutRow(
-        run_id=row.run.id,
-        agent=row_label(row),
+        configuration=configuration_ref(row.agent),
+        runs=row.runs,
         reference=row.reference,
         reasons=[NotRankedView.model_validate(reason) for reason in row.reasons],
         cells={
@@ -123,17 +123,17 @@ def _no_label(label: str, *known: str) -> NotFound:
     return NotFound(f"the tasks have no label {label!r}", code="label_not_found", hint=hint)
 
 
-HEAD = ("agent", "run", "reference", "not_ranked", "label", "value", "tasks", "episodes", "scored", "lost",
+HEAD = ("configuration", "run", "reference", "not_ranked", "label", "value", "tasks", "episodes", "scored", "lost",
         "success_rate", "success_low", "success_high", "mean_score", "mean_low", "mean_high")  # fmt: skip
 
 
 def cut_rows(cut: BoardCut) -> Iterator[list[object]]:
-    """The board as a table: one row per agent and value, as HEAD names the columns."""
+    """The board as a table: one row per configuration and value, as HEAD names the columns."""
     for row in cut.rows:
         for value in cut.values:
             if value in row.cells:
-                names = [row.agent, str(row.run_id), row.reference, codes_of(row.reasons), cut.label, value]
-                yield [*names, *numbers(row.cells[value].summary)]
+                names = [row.configuration.name, str(row.runs[0]), row.reference, codes_of(row.reasons)]
+                yield [*names, cut.label, value, *numbers(row.cells[value].summary)]
 
 
 def codes_of(reasons: Sequence[NotRankedView]) -> str:

@@ -13,10 +13,10 @@ from backend.domain.statistics.checkpoints import REACHING
 from backend.domain.statistics.intervals import Interval
 from backend.domain.statistics.paired import Pair, difference
 from backend.domain.statistics.permutation import sign_flip
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import board_version, leaderboard
-from backend.services.results.leaderboards import label as row_label
 
 KIND = "windowsworld"
 CHINESE = "language=cn"
@@ -26,10 +26,10 @@ MEASURES = ("S_int", "S_final")
 class LanguageRow(ReadModel):
     """A measure of one configuration in both languages, over the tasks that have it in both."""
 
-    agent: str
+    configuration: ConfigurationRef
     inputs: str
-    run_id: UUID = Field(description="In English.")
-    chinese_run_id: UUID
+    runs: list[UUID] = Field(description="In English; the first stands for all.")
+    chinese_runs: list[UUID]
     measure: str = Field(examples=["S_final"])
     level: str = Field(description="Level of the tasks; empty: all.", examples=["L2"])
     english: float = Field(description="Mean over tasks of the mean over passes.")
@@ -97,10 +97,10 @@ def _by_task(episodes: Sequence[AnyRow], measure: str, level: str) -> dict[str, 
 def _row(english: BoardRow, chinese: BoardRow, measure: str, level: str, pairs: Sequence[Pair]) -> LanguageRow:
     result = difference(pairs)
     return LanguageRow(
-        agent=row_label(english),
+        configuration=configuration_ref(english.agent),
         inputs=str(english.run.config.get("observation") or ""),
-        run_id=english.run.id,
-        chinese_run_id=chinese.run.id,
+        runs=english.runs,
+        chinese_runs=chinese.runs,
         measure=measure,
         level=level,
         english=result.base,
@@ -112,12 +112,13 @@ def _row(english: BoardRow, chinese: BoardRow, measure: str, level: str, pairs: 
     )
 
 
-HEAD = ("agent", "inputs", "run", "chinese_run", "measure", "level", "english", "chinese", "difference", "low", "high",
-        "p_value", "tasks")  # fmt: skip
+HEAD = ("configuration", "inputs", "runs", "chinese_runs", "measure", "level", "english", "chinese", "difference",
+        "low", "high", "p_value", "tasks")  # fmt: skip
 
 
 def language_rows(table: LanguageTable) -> Iterator[list[object]]:
     """The table's rows, as HEAD names the columns."""
     for row in table.rows:
-        names = [row.agent, row.inputs, str(row.run_id), str(row.chinese_run_id), row.measure, row.level]
+        runs = [" ".join(map(str, each)) for each in (row.runs, row.chinese_runs)]
+        names = [row.configuration.name, row.inputs, *runs, row.measure, row.level]
         yield [*names, row.english, row.chinese, row.difference, *row.interval, row.p_value, row.tasks]

@@ -18,7 +18,7 @@ from backend.services.configurations.configuration_ref import configuration_ref
 from backend.services.results.board_ranking import ConditionsChoice
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.costs import StepRatios
-from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, label, leaderboard
+from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, leaderboard
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views.board_columns import number_columns
 from backend.services.results.views.leaderboard_models import (
@@ -113,7 +113,6 @@ def _row(row: BoardRow, costs: RowCosts, *, whole: bool) -> LeaderboardRow:
         worst_rank=place and place.worst,
         agent=row.agent.name,
         configuration=configuration_ref(row.agent),
-        label=label(row),
         params=row.agent.params,
         reference=row.reference,
         origin=row.run.origin,
@@ -185,10 +184,11 @@ def _rate(summary: RunSummary | None, measure: str) -> ChartValue | None:
 
 @dataclass(frozen=True)
 class LeaderboardSeries:
-    """One agent configuration in a chart: its label, and its cell per key."""
+    """One row in a chart: its runs, its configuration's name, what its legend says, and its cell per key."""
 
-    run_id: UUID
-    label: str
+    runs: Sequence[UUID]
+    configuration: str
+    legend: str
     agent: str
     reference: str
     cells: list[ChartCell]
@@ -233,7 +233,12 @@ def cut(board: Leaderboard, dimension: str, measure: str | None = None) -> Board
     keys = _keys({key for row in rows for key in row.by(dimension)}, dimension)
     series = [
         LeaderboardSeries(
-            row.runs[0], row.series_label, row.agent, row.reference, [_cell(row, dimension, key) for key in keys]
+            row.runs,
+            row.configuration.name,
+            row.legend,
+            row.agent,
+            row.reference,
+            [_cell(row, dimension, key) for key in keys],
         )
         for row in rows
     ]

@@ -109,7 +109,6 @@ class LeaderboardRow(ReadModel):
     worst_rank: int | None = None
     agent: str
     configuration: ConfigurationRef
-    label: str = Field(description="The configuration's name.")
     params: dict[str, Any] = Field(default={})
     reasons: list[NotRankedView] = Field(default=[], description="Why it is not ranked; empty if it is.")
     conditions: ConditionsView
@@ -143,9 +142,12 @@ class LeaderboardRow(ReadModel):
     step_ratios: StepRatios = Field(default=StepRatios(), description="Of solved episodes: over those of a reference.")
 
     @property
-    def series_label(self) -> str:
-        """Its name in legends, with the reason if it is not ranked."""
-        return f"{self.label} ({self.reasons[0].text})" if self.reasons and not self.reference else self.label
+    def legend(self) -> str:
+        """Its name in legends: with the reason if it is not ranked, or that it is imported."""
+        name = self.configuration.name
+        if self.reasons and not self.reference:
+            return f"{name} ({self.reasons[0].text})"
+        return f"{name} (imported)" if self.origin == Origin.OUTSIDE else name
 
     def by(self, dimension: str) -> dict[str, RunSummary]:
         """Summaries by the keys of one of `CUTS`."""

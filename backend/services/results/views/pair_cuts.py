@@ -14,12 +14,12 @@ from backend.db.repositories.runs.runs_view import task_set
 from backend.domain.model.label_filter import order_values
 from backend.domain.model.label_pair import LabelPair, values_of
 from backend.services.benchmarks.labels import label_counts
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 from backend.services.results import measure_rollups
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.label_pairs import checked_pair
 from backend.services.results.leaderboards import board_version, leaderboard
-from backend.services.results.leaderboards import label as row_label
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.rollups import summary_of
 from backend.services.results.views.cuts import HEAD, codes_of, numbers
@@ -40,8 +40,8 @@ class PairCutCell(ReadModel):
 class BoardPairCutRow(ReadModel):
     """One row of a board, cut by two labels."""
 
-    run_id: UUID
-    agent: str
+    configuration: ConfigurationRef
+    runs: list[UUID] = Field(description="All its runs; the first stands for all.")
     reference: str = Field(description="`floor`, `privileged`, `human` or empty.")
     reasons: list[NotRankedView] = Field(description="Why it is not ranked on the board; empty if it is.")
     cells: list[PairCutCell]
@@ -146,8 +146,8 @@ def run_pair_cut(session: Session, run_id: UUID, label: str, by: str) -> RunPair
 def _row(row: BoardRow, side: _Orientation) -> BoardPairCutRow:
     name = side.pair.dimension
     return BoardPairCutRow(
-        run_id=row.run.id,
-        agent=row_label(row),
+        configuration=configuration_ref(row.agent),
+        runs=row.runs,
         reference=row.reference,
         reasons=[NotRankedView.model_validate(reason) for reason in row.reasons],
         cells=side.cells(row.by.get(name, {}), row.measures.get(name, {})),
@@ -158,8 +158,8 @@ PAIR_HEAD = (*HEAD[: HEAD.index("tasks")], "by", "by_value", *HEAD[HEAD.index("t
 
 
 def pair_cut_rows(cut: BoardPairCut) -> Iterator[Sequence[object]]:
-    """The board as a table: one row per agent and cell, as PAIR_HEAD names the columns."""
+    """The board as a table: one row per configuration and cell, as PAIR_HEAD names the columns."""
     for row in cut.rows:
-        names = [row.agent, str(row.run_id), row.reference, codes_of(row.reasons)]
+        names = [row.configuration.name, str(row.runs[0]), row.reference, codes_of(row.reasons)]
         for cell in row.cells:
             yield [*names, cut.label, cell.value, cut.by, cell.by_value, *numbers(cell.summary)]

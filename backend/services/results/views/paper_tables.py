@@ -18,12 +18,12 @@ from backend.domain.benchmarks import (
 from backend.domain.model.measures import info
 from backend.domain.statistics.intervals import Interval
 from backend.services.benchmarks.labels import all_labels
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import HumanTrial
 from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import BenchmarkBoard, board_version, leaderboard
-from backend.services.results.leaderboards import label as row_label
 from backend.services.results.views.cuts import codes_of
 from backend.services.results.views.leaderboard_models import NotRankedView
 from backend.services.results.views.paper_figures import TITLES, figure_text, own_figure
@@ -47,14 +47,15 @@ class PaperCell(ReadModel):
 
 
 class PaperRow(ReadModel):
-    """An agent's figures of one measure; `run_id` is null in a published row."""
+    """The figures of one measure: of a configuration, or as published."""
 
-    agent: str
+    title: str = Field(description="The configuration's name, or the agent as printed.")
+    configuration: ConfigurationRef | None = Field(default=None, description="Null in a published row.")
     inputs: str
     measure: str
     reference: str = ""
     reasons: list[NotRankedView] = Field(default=[], description="Why it is not ranked on the board; empty if it is.")
-    run_id: UUID | None = None
+    runs: list[UUID] = Field(default=[], description="All runs of the configuration; the first stands for all.")
     cells: list[PaperCell | None] = Field(description="In the order of the columns; null where there is no figure.")
 
 
@@ -115,7 +116,7 @@ def _with_nodes(view: PaperTableView, prices: NodePriceList) -> PaperTableView:
     """The table of nodes with the operator's own, newest prices first."""
     rows = [
         PaperRow(
-            agent=f"{price.provider} {price.node}",
+            title=f"{price.provider} {price.node}",
             inputs=f"since {price.since}",
             measure=_title(NODE_SIZE),
             cells=[
@@ -188,7 +189,7 @@ def _published_rows(
         for measure in table.measures:
             cells = [_published_cell(column, measure, mine, footnotes) for column in columns]
             if any(cells):
-                yield PaperRow(agent=agent, inputs=inputs, measure=_title(measure), cells=cells)
+                yield PaperRow(title=agent, inputs=inputs, measure=_title(measure), cells=cells)
 
 
 def _published_cell(
@@ -213,12 +214,13 @@ def _own_rows(
         cells = [_cell(column, column.measure or measure, row, trials) for column in columns]
         if any(cells):
             yield PaperRow(
-                agent=row_label(row),
+                title=row.agent.title,
+                configuration=configuration_ref(row.agent),
                 inputs=inputs,
                 measure=_title(measure),
                 reference=row.reference,
                 reasons=[NotRankedView.model_validate(reason) for reason in row.reasons],
-                run_id=row.run.id,
+                runs=row.runs,
                 cells=cells,
             )
 
@@ -242,7 +244,8 @@ def paper_rows(view: PaperView) -> Iterator[list[object]]:
         for row, without_run in (*((row, "published") for row in table.published), *((row, "") for row in table.own)):
             for column, cell in zip(table.columns, row.cells, strict=True):
                 if cell:
-                    origin = str(row.run_id) if row.run_id else without_run
+                    origin = str(row.runs[0]) if row.runs else without_run
+                    configuration = row.configuration.name if row.configuration else ""
                     numbers = [
                         cell.text,
                         cell.tasks,
@@ -250,8 +253,8 @@ def paper_rows(view: PaperView) -> Iterator[list[object]]:
                         cell.value,
                         *(cell.interval or (None, None)),
                     ]
-                    yield [table.name, row.agent, row.inputs, origin, row.measure, column, *numbers]
+                    yield [table.name, row.title, configuration, row.inputs, origin, row.measure, column, *numbers]
 
 
-PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "figure", "tasks", "not_ranked", "value", "low",
-              "high")  # fmt: skip
+PAPER_HEAD = ("table", "title", "configuration", "inputs", "run", "measure", "column", "figure", "tasks", "not_ranked",
+              "value", "low", "high")  # fmt: skip

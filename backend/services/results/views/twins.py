@@ -15,11 +15,11 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.results import twins as repository
 from backend.domain.benchmarks import reported_results
 from backend.domain.statistics.correlation import pearson
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.conditions import RunConditions, conditions_of
 from backend.services.results.leaderboards import board_version, leaderboard
-from backend.services.results.leaderboards import label as row_label
 
 SOURCE = "OSWorld paper, Table 7"
 _OF_THE_SYSTEM = frozenset({"provider", "image"})
@@ -27,12 +27,11 @@ _OF_THE_SYSTEM = frozenset({"provider", "image"})
 
 
 class TwinRow(ReadModel):
-    """One configuration on both systems; `run_id` is null in the published row."""
+    """One configuration on both systems, or the published row."""
 
-    agent: str
+    title: str = Field(description="The configuration's name, or the agent as printed.")
+    configuration: ConfigurationRef | None = Field(default=None, description="Null in a published row.")
     inputs: str
-    run_id: UUID | None = None
-    twin_run_id: UUID | None = None
     runs: list[UUID] = Field(default=[], description="Its runs on Windows, whose passes are pooled.")
     twin_runs: list[UUID] = Field(default=[], description="Its runs on Ubuntu.")
     ubuntu: str = Field(description="Mean score in percent over the pairs; a task counts once, by its passes' mean.")
@@ -44,8 +43,8 @@ class TwinRow(ReadModel):
 class UnpairedRow(ReadModel):
     """A row on Windows without a twin, with the reason."""
 
-    agent: str
-    run_id: UUID
+    configuration: ConfigurationRef
+    runs: list[UUID]
     reason: str = Field(examples=["its runs on Ubuntu had other conditions: 50 steps, here 15 steps"])
 
 
@@ -133,14 +132,13 @@ def _pair_row(
             best, twin = pairs, side
     if twin is None:
         reason = _why_not([difference for difference, _ in differences])
-        return UnpairedRow(agent=row_label(row), run_id=row.run.id, reason=reason)
+        return UnpairedRow(configuration=configuration_ref(row.agent), runs=row.runs, reason=reason)
     first, second = [pair[0] for pair in best], [pair[1] for pair in best]
     correlation = pearson(first, second)
     return TwinRow(
-        agent=row_label(row),
+        title=row.agent.title,
+        configuration=configuration_ref(row.agent),
         inputs=str(row.run.config.get("observation") or ""),
-        run_id=row.run.id,
-        twin_run_id=twin.runs[0].id,
         runs=row.runs,
         twin_runs=[run.id for run in twin.runs],
         ubuntu=f"{100 * fmean(first):.2f}",
@@ -165,7 +163,7 @@ def _published_rows() -> list[TwinRow]:
     printed = {figure.group: figure.printed for figure in figures}
     return [
         TwinRow(
-            agent=figures[0].agent,
+            title=figures[0].agent,
             inputs=figures[0].inputs,
             ubuntu=printed["Ubuntu"],
             windows=printed["Windows"],
@@ -174,8 +172,8 @@ def _published_rows() -> list[TwinRow]:
     ]
 
 
-HEAD = ("agent", "inputs", "published", "ubuntu", "windows", "correlation", "pairs", "ubuntu_runs", "windows_runs",
-        "not_paired")  # fmt: skip
+HEAD = ("title", "configuration", "inputs", "published", "ubuntu", "windows", "correlation", "pairs", "ubuntu_runs",
+        "windows_runs", "not_paired")  # fmt: skip
 
 
 def twin_rows(table: TwinTable) -> Iterator[list[Any]]:
@@ -183,6 +181,8 @@ def twin_rows(table: TwinTable) -> Iterator[list[Any]]:
     for row in [*table.published, *table.own]:
         runs = [" ".join(map(str, runs)) for runs in (row.twin_runs, row.runs)]
         figures = [float(row.ubuntu), float(row.windows), float(row.correlation) if row.correlation else None]
-        yield [row.agent, row.inputs, row.run_id is None, *figures, row.pairs, *runs, ""]
+        configuration = row.configuration.name if row.configuration else ""
+        yield [row.title, configuration, row.inputs, not configuration, *figures, row.pairs, *runs, ""]
     for left in table.left_out:
-        yield [left.agent, "", False, None, None, None, None, "", str(left.run_id), left.reason]
+        name = left.configuration.name
+        yield [name, name, "", False, None, None, None, None, "", " ".join(map(str, left.runs)), left.reason]

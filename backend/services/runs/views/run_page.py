@@ -193,7 +193,7 @@ class RunPage:
 class RunPageQuery:
     """What to show of a run: which episodes, and the labels of the heat map (default: domain and difficulty).
 
-    `order`: of the episodes; default: as submitted.
+    `order`: of the episodes; default: as submitted. `passes`: other runs whose episodes are listed, too.
     """
 
     filters: Mapping[str, str]
@@ -202,6 +202,7 @@ class RunPageQuery:
     row: str = ""
     column: str | None = None
     order: SortOrder | None = None
+    passes: Sequence[UUID] = ()
 
 
 def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
@@ -210,11 +211,12 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
     if row is None:
         raise NotFound("Run not found.", code="run_not_found", hint="The list of runs is at /runs.")
     (shown,) = run_rows(session, [row])
-    unrated = unrated_episode(session, run_id) if row.AgentConfiguration.human else None
+    listed = [run_id, *wish.passes]
+    unrated = _unrated(session, listed) if row.AgentConfiguration.human else None
     filters = {**wish.filters, "where": label_filter(wish.where)}
     # The order would tell the result that its person must not know yet.
     order = None if unrated else wish.order
-    episodes = repository.episodes(session, run_id, filters, wish.after, PAGE, order)
+    episodes = repository.episodes(session, listed, filters, wish.after, PAGE, order)
     labels = label_counts(repository.task_set(session, row.Run.task_set_id))
     spent = repository.usage_totals(session, run_id)
     parts = _parts_of(session, row.Run)
@@ -230,7 +232,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         losses=parts.losses,
         not_runnable=parts.not_runnable,
         machines=parts.machines,
-        episodes=_episodes(session, row.Run.config, episodes, unrated),
+        episodes=_episodes(session, repository.configs(session, listed), episodes, unrated),
         events=[EventView.model_validate(event) for event in repository.events(session, run_id, EVENTS)],
         spent=_spent(spent),
         failed_code=spent.code_failed,
@@ -290,6 +292,10 @@ def unrated_episode(session: Session, run_id: UUID) -> UUID | None:
     """A person's ended episode that waits for their rating, so that nobody may show its result; else None."""
     desk = human_agent.desk(session, run_id)
     return desk.episode.id if desk.next is human_agent.NextAction.RATE and desk.episode is not None else None
+
+
+def _unrated(session: Session, run_ids: Sequence[UUID]) -> UUID | None:
+    return next((episode for run_id in run_ids if (episode := unrated_episode(session, run_id))), None)
 
 
 def _waits(session: Session, run_id: UUID) -> list[tuple[str, int]]:
@@ -353,10 +359,14 @@ def loss_group(row: AnyRow) -> LossGroup:
     return LossGroup(row.failure_class, row.failure_code, row.reason, row.attempts, row.episodes, row.lost, row.example)
 
 
-def _episodes(session: Session, config: Mapping[str, Any], rows: Sequence[AnyRow], unrated: UUID | None) -> EpisodeList:
+def _episodes(
+    session: Session, configs: Mapping[UUID, Mapping[str, Any]], rows: Sequence[AnyRow], unrated: UUID | None
+) -> EpisodeList:
     why = explain(session, [row.Episode for row in rows[:PAGE]])
     shown = [
-        episode_view(EpisodeSummary(row.Episode, row.Task, row.Attempt), config, why.get(row.Episode.id))
+        episode_view(
+            EpisodeSummary(row.Episode, row.Task, row.Attempt), configs[row.Episode.run_id], why.get(row.Episode.id)
+        )
         for row in rows[:PAGE]
     ]
     shown = [without_result(view) if view.id == unrated else view for view in shown]

@@ -39,6 +39,18 @@ class TestOperationBoard:
         assert (crop.within.counts.scored, crop.within.tasks) == (2, 2)
         assert crop.within.success_interval is not None
 
+    def test_passes_are_pooled(self, scored: World) -> None:
+        second, worker = scored.submit(), scored.worker("w2", node="n2")
+        while (claim := scored.claim(worker)) is not None:
+            scored.score(claim, 1.0 - SCORES[str(claim.task.key)])
+        scored.roll_up()
+        (row,) = scored.do(core_operations.operation_board, "starter").rows
+        assert (len(row.runs), second.id in row.runs) == (2, True)
+        blur, crop = row.cells
+        assert blur.alone and crop.within  # noqa: PT018 - both are there
+        assert (blur.alone.counts.scored, blur.alone.tasks, blur.alone.success_rate) == (2, 1, 0.5)
+        assert (crop.within.counts.scored, crop.within.success_rate) == (4, 0.5)
+
     def test_table(self, scored: World) -> None:
         board = scored.do(core_operations.operation_board, "starter")
         rows = [dict(zip(core_operations.HEAD, row, strict=True)) for row in core_operations.rows(board)]

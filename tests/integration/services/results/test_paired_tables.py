@@ -31,12 +31,15 @@ class TestTwins:
         table = installation.do(twin_table, "osworld-windows")
         (row,) = table.own
         pairs = [(first[f"t{at:02}"]["score"], second[f"t{at:02}"]["score"]) for at in range(6)]
-        assert (row.run_id, row.twin_run_id, row.pairs, table.tasks) == (run, there, 6, 6)
+        assert (row.runs, row.twin_runs, row.pairs, table.tasks) == ([run], [there], 6, 6)
+        assert row.configuration is not None
+        assert row.title == row.configuration.name
         assert float(row.ubuntu) == pytest.approx(100 * fmean(one for one, _ in pairs), abs=0.00501)
         assert float(row.windows) == pytest.approx(100 * fmean(two for _, two in pairs), abs=0.00501)
         assert row.correlation == expected_correlation(pairs)
         (published,) = table.published
         assert (published.ubuntu, published.windows, published.correlation) == ("4.88", "2.55", "0.7")
+        assert (published.configuration, published.runs) == (None, [])
         assert installation.do(twin_table, "osworld") is None
 
     def test_pools_passes_and_says_what_was_not_paired(self, installation: World) -> None:
@@ -57,7 +60,7 @@ class TestTwins:
         assert float(row.ubuntu) == pytest.approx(100 * fmean(first), abs=0.00501)
         assert float(row.windows) == pytest.approx(100 * fmean(second), abs=0.00501)
         assert row.correlation == expected_correlation(list(zip(first, second, strict=True)))
-        assert {left.run_id: left.reason for left in table.left_out} == {
+        assert {left.runs[0]: left.reason for left in table.left_out} == {
             lonely: "its runs on Ubuntu had other conditions: 50 steps, here 20 steps",
             alone: "no run of this configuration on Ubuntu",
         }
@@ -116,8 +119,8 @@ class TestLanguages:
             assert row.tasks == len(differences)
             assert row.interval.low <= row.difference <= row.interval.high
             assert row.p_value == pytest.approx(flipped(differences))
-            assert row.chinese_run_id == chinese
-            assert row.run_id in english
+            assert row.chinese_runs == [chinese]
+            assert {*row.runs} == english
 
     def test_other_benchmarks_have_none(self, installation: World) -> None:
         played(installation, "waa", [{}])

@@ -24,8 +24,8 @@ class TestWAA:
         specs: list[Spec] = [{"extra": {"group": GROUPS[at % 6]}, "os": "linux"} for at in range(21)]
         run, outcomes = played(installation, "waa", specs)
         table = table_of(view_of(installation, "waa"), "waa-3")
-        assert [row.agent for row in table.published][:2] == ["Navi (Phi3-V)", "Navi (GPT-4o-mini)"]
-        assert table.published[-1].agent == "Human"
+        assert [row.title for row in table.published][:2] == ["Navi (Phi3-V)", "Navi (GPT-4o-mini)"]
+        assert table.published[-1].title == "Human"
         assert [cell and cell.text for cell in table.published[0].cells] == [
             "0",
             "0",
@@ -95,7 +95,7 @@ class TestOSWorld:
         expected = {name: mean(lambda spec, name=name: spec["extra"]["group"] == name)  # type: ignore[misc]
                     for name in OSWORLD_DOMAINS.values()}  # fmt: skip
         same(own_values(five, five.own[0]), {**expected, "Overall": mean(lambda _: True)})
-        assert (five.published[0].agent, five.published[0].inputs) == ("Mixtral-8x7B", "A11y tree")
+        assert (five.published[0].title, five.published[0].inputs) == ("Mixtral-8x7B", "A11y tree")
 
         six = table_of(view, "osworld-6")
         subsets: dict[str, Callable[[Spec], bool]] = {

@@ -108,7 +108,7 @@ class TestNodes:
             ["16", "64", "400", "0.768"],
         ]
         (row,) = table.own
-        assert (row.agent, row.inputs) == ("k8s D8", "since 2026-11-01")
+        assert (row.title, row.inputs) == ("k8s D8", "since 2026-11-01")
         assert [cell and cell.text for cell in row.cells] == ["8", None, None, "0.5 EUR"]
 
 

@@ -202,6 +202,13 @@ class TestBoard:
         cut = scene.client.get("/api/v1/leaderboards/mine/cut?label=group").json()
         assert cut["values"] == ["Coding", "Office", "Web"]
         (row,) = cut["rows"]
+        configuration, csv_row = (
+            row["configuration"],
+            table(scene.client.get("/leaderboards/mine/labels.csv?label=group").text)[0],
+        )
+        assert scene.client.get(f"/api/v1/configurations/{configuration['id']}").json()["name"] == configuration["name"]
+        assert (csv_row["configuration"], csv_row["run"]) == (configuration["name"], str(scene.run))
+        assert (row["runs"], "agent" in row, "agent" in csv_row) == ([str(scene.run)], False, False)
         assert {value: cell["summary"]["mean_score"] for value, cell in row["cells"].items()} == {
             "Office": 1.0,
             "Web": 0.0,

@@ -180,7 +180,9 @@ class TestColumns:
 
 class TestTrend:
     def test_only_alike_runs_share_a_chart(self, board: TestClient) -> None:
-        (row, *_) = [row for row in board.get(f"/api/v1{BOARD}").json()["rows"] if row["label"] == "alpha"]
+        (row, *_) = [
+            row for row in board.get(f"/api/v1{BOARD}").json()["rows"] if row["configuration"]["name"] == "alpha"
+        ]
         text = board.get(f"/configurations/{row['configuration']['id']}", headers=PAGE).text
         charts = text.split('id="trend"')[1].split("</section>")[0].split("<h3")[1:]
         assert [(chart.count('class="point'), chart.count("partial")) for chart in charts[:-1]] == [(3, 0), (1, 0)]
@@ -202,17 +204,51 @@ class TestTrend:
 
 class TestPasses:
     def test_a_run_leads_to_the_others_of_its_row_under_the_same_filters(self, board: TestClient) -> None:
-        (row,) = [row for row in board.get(f"/api/v1{BOARD}").json()["rows"] if row["rank"] and row["label"] == "alpha"]
+        (row,) = [
+            row
+            for row in board.get(f"/api/v1{BOARD}").json()["rows"]
+            if row["rank"] and row["configuration"]["name"] == "alpha"
+        ]
         first, second, third = (each["run"] for each in row["passes"]["runs"])
         text = board.get(f"/runs/{second}?outcome=pass", headers=PAGE).text
         passes = text.split('id="passes"')[1].split("</p>")[0]
-        assert re.findall(r'href="([^"]+)"', passes) == [f"/runs/{run}?outcome=pass#episodes" for run in (first, third)]
+        assert [html.unescape(each) for each in re.findall(r'href="([^"]+)"', passes)] == [
+            *(f"/runs/{run}?outcome=pass#episodes" for run in (first, third)),
+            f"/runs/{second}?outcome=pass&passes=true#episodes",
+        ]
         assert '<b aria-current="page">run 2</b>' in passes
+
+    def test_every_cell_of_a_pooled_row_opens_the_episodes_of_all_its_runs(self, board: TestClient) -> None:
+        (row,) = [
+            each for each in board.get(f"/api/v1{BOARD}/cut").json()["rows"]
+            if each["configuration"]["name"] == "alpha" and not each["reasons"]
+        ]  # fmt: skip
+        cell = row["cells"]["files"]["summary"]
+        assert len(row["runs"]) == 3
+        for page, of_cell in (
+            (f"{BOARD}/labels", f"/runs/{row['runs'][0]}?passes=true&where=domain%3Dfiles#episodes"),
+            (BOARD, f"/runs/{row['runs'][0]}?passes=true&domain=files#episodes"),
+            (BOARD, f"/runs/{row['runs'][0]}?passes=true#episodes"),
+        ):
+            assert f'href="{html.escape(of_cell)}"' in board.get(page, headers=PAGE).text
+            address, listed = of_cell.partition("#")[0], list[str]()
+            while address:
+                section = board.get(address, headers=PAGE).text.split('<section class="panel" id="episodes">')[1]
+                listed += re.findall(r'class="task-link" href="/episodes/([^"]+)"', section.split("</section>")[0])
+                more = re.search(r'rel="next" href="([^"#]+)', section)
+                address = html.unescape(more[1]) if more else ""
+            assert len(set(listed)) == len(listed) == cell["episodes"]
+            runs = {board.get(f"/api/v1/episodes/{episode}").json()["run_id"] for episode in listed}
+            assert runs == set(row["runs"])
 
 
 class TestBorderline:
     def test_an_interval_that_disagrees_with_its_test_is_named(self, board: TestClient) -> None:
-        rows = {row["label"]: row["runs"] for row in board.get(f"/api/v1{BOARD}").json()["rows"] if row["rank"]}
+        rows = {
+            row["configuration"]["name"]: row["runs"]
+            for row in board.get(f"/api/v1{BOARD}").json()["rows"]
+            if row["rank"]
+        }
         for alpha, borderline in zip(rows["alpha"], (False, True, False), strict=True):
             text = board.get(f"/compare?run={rows['beta'][0]}&run={alpha}", headers=PAGE).text
             assert ("data-borderline" in text) == borderline
@@ -224,7 +260,7 @@ class TestCompareRows:
     def rows(self, board: TestClient) -> dict[str, dict[str, Any]]:
         found = board.get(f"/api/v1{BOARD}").json()
         key = found["conditions"]["key"]
-        return {row["label"]: row for row in found["rows"] if row["conditions"]["key"] == key}
+        return {row["configuration"]["name"]: row for row in found["rows"] if row["conditions"]["key"] == key}
 
     def test_the_passes_of_a_row_are_pooled(self, board: TestClient) -> None:
         alpha, beta = (self.rows(board)[name] for name in ("alpha", "beta"))
