@@ -132,8 +132,7 @@ class TaskColumns:
 
     def __init__(self, tasks: Sequence[TaskTotals]) -> None:
         self._tasks = len(tasks)
-        columns = np.array(list(map(attrgetter(*COLUMNS), tasks)), dtype=float).reshape(-1, len(COLUMNS))
-        self._columns = dict(zip(COLUMNS, columns.T.copy(), strict=True))
+        self._columns = {name: np.fromiter(map(attrgetter(name), tasks), float, len(tasks)) for name in COLUMNS}
         classes = sorted({name for task in tasks for name in task.lost})
         self._lost = {name: np.array([task.lost.get(name, 0) for task in tasks], dtype=float) for name in classes}
 

@@ -1,6 +1,6 @@
 """Results of a run by task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -9,7 +9,7 @@ from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskFacts, TaskTotals
 from backend.services.lru_cache import LruCache
 
-_FACTS: LruCache[UUID, dict[UUID, TaskFacts]] = LruCache(8)
+_FACTS: LruCache[UUID, dict[str, TaskFacts]] = LruCache(8)
 """Of the tasks of a task set, which never change: unpacking their files takes as long as summing the results."""
 
 
@@ -20,8 +20,8 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
         return []
     known = _FACTS.get_or_make(task_set_id, dict)
 
-    def facts_of(task_ids: Sequence[UUID]) -> Mapping[UUID, TaskFacts]:
-        if missing := [task_id for task_id in task_ids if task_id not in known]:
+    def facts_of(tasks: Collection[str]) -> Mapping[str, TaskFacts]:
+        if missing := [task for task in tasks if task not in known]:
             known.update(repository.task_facts(session, missing))
         return known
 

@@ -143,9 +143,8 @@ _MAKESPANS = text("""
         WHERE e.run_id = ANY(:runs) AND a.ended_at IS NOT NULL
     )
     SELECT run_id AS run,
-        sum(greatest(0, extract(epoch FROM ended - greatest(began, coalesce(before, began)))))::double precision
-            AS makespan,
-        sum(extract(epoch FROM ended - began))::double precision AS desktop_seconds
+        extract(epoch FROM sum(greatest(interval '0', ended - greatest(began, before))))::double precision AS makespan,
+        extract(epoch FROM sum(ended - began))::double precision AS desktop_seconds
     FROM span GROUP BY run_id
 """)
 

@@ -63,10 +63,10 @@ class TaskTotals(NamedTuple):
         return ended + self.not_runnable + self.waiting + self.running
 
 
-_TOTALS = text("""
-    SELECT t.id, t.domain, t.difficulty, t.level, CAST(t.apps AS text),
-        s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
-        s.steps, s.human_assisted, '', '', s.handed_in, s.quarantined, CAST(t.labels AS text)
+# Few of 25,000 tasks differ in their results, and few in their labels: what is equal is read once, with their ids.
+_RESULTS = text("""
+    SELECT scored, solved, score_sum, score_sq_sum, lost, cancelled, not_runnable, waiting, running, steps,
+        human_assisted, handed_in, quarantined, string_agg(CAST(task_id AS text), ' ') AS tasks
     FROM (
         SELECT task_id,
             count(*) FILTER (WHERE state = 'scored' AND NOT human_assisted AND counts) AS scored,
@@ -88,22 +88,29 @@ _TOTALS = text("""
             WHERE e.run_id = :run
         ) e GROUP BY task_id
     ) s
-    JOIN task t ON t.id = s.task_id
-    ORDER BY t.id
+    GROUP BY scored, solved, score_sum, score_sq_sum, lost, cancelled, not_runnable, waiting, running, steps,
+        human_assisted, handed_in, quarantined
 """)
 
+_TASKS = text("""
+    SELECT domain, difficulty, level, CAST(apps AS text) AS apps, CAST(labels AS text) AS labels,
+        string_agg(CAST(id AS text), ' ') AS tasks
+    FROM task WHERE id IN (SELECT task_id FROM episode WHERE run_id = :run)
+    GROUP BY 1, 2, 3, 4, 5
+""")
 
 _FACTS = text("""
     SELECT id, coalesce(spec #>> '{evaluator,protocol}', ''), CAST(coalesce(spec #> '{labels,extra}', '{}') AS text)
-    FROM task WHERE id = ANY(:tasks)
+    FROM task WHERE id = ANY(CAST(:tasks AS uuid[]))
 """)
 
-_PLACES = {name: place for place, name in enumerate(TaskTotals._fields)}
-_APPS, _LOST, _LABELS = _PLACES["apps"], _PLACES["lost"], _PLACES["labels"]
-_PROTOCOL, _EXTRA = _PLACES["protocol"], _PLACES["extra"]
 
-TaskFacts = tuple[str, Mapping[str, Any]]
-"""Scoring protocol and further labels of a task: what its file says, which never changes."""
+class TaskFacts(NamedTuple):
+    """Scoring protocol and further labels of a task: what its file says, which never changes."""
+
+    task_id: UUID
+    protocol: str
+    extra: Mapping[str, Any]
 
 
 def task_set_of(session: Session, run_id: UUID) -> UUID | None:
@@ -111,44 +118,55 @@ def task_set_of(session: Session, run_id: UUID) -> UUID | None:
     return session.scalar(select(Run.task_set_id).where(Run.id == run_id))
 
 
-def task_facts(session: Session, task_ids: Sequence[UUID]) -> dict[UUID, TaskFacts]:
-    """Facts of tasks, unpacked from their files. Those with equal further labels share them as one object."""
+def task_facts(session: Session, tasks: Sequence[str]) -> dict[str, TaskFacts]:
+    """Facts of tasks by id, unpacked from their files. Those with equal further labels share them as one object.
+
+    Ids are texts, as in `task_totals`.
+    """
     parsed: dict[str, Mapping[str, Any]] = {}
     facts = {}
-    for task_id, protocol, extra in session.execute(_FACTS, {"tasks": list(task_ids)}):
+    for task_id, protocol, extra in session.execute(_FACTS, {"tasks": list(tasks)}):
         if extra not in parsed:
             parsed[extra] = json.loads(extra)
-        facts[task_id] = protocol, parsed[extra]
+        facts[str(task_id)] = TaskFacts(task_id, protocol, parsed[extra])
     return facts
 
 
 def task_totals(
-    session: Session, run_id: UUID, facts_of: Callable[[Sequence[UUID]], Mapping[UUID, TaskFacts]]
+    session: Session, run_id: UUID, facts_of: Callable[[Collection[str]], Mapping[str, TaskFacts]]
 ) -> list[TaskTotals]:
     """One row per task of the run, from its current episodes. Tasks with equal labels share them as one object.
 
     Args:
         session: the transaction.
         run_id: the run.
-        facts_of: returns the facts of tasks.
+        facts_of: returns the facts of tasks, by their ids as texts.
     """
+    labelled = _labelled_tasks(session, run_id)
+    facts = facts_of(labelled)
+    totals: dict[str, TaskTotals] = {}
+    for *sums, tasks in session.execute(_RESULTS, {"run": run_id}):
+        scored, solved, score_sum, score_sq_sum, classes, *counts, helped, handed_in, quarantined = sums
+        lost = {name: classes.count(name) for name in sorted(set(classes))} if classes else {}
+        results = (scored, solved, score_sum, score_sq_sum, lost, *counts, helped)
+        for key in tasks.split(" "):
+            (task_id, protocol, extra), (task, labels) = facts[key], labelled[key]
+            row = (task_id, *task, *results, protocol, extra, handed_in, quarantined, labels)
+            totals[key] = tuple.__new__(TaskTotals, row)  # By position, in the order of the fields.
+    return [totals[key] for key in sorted(totals)]
+
+
+def _labelled_tasks(session: Session, run_id: UUID) -> dict[str, tuple[tuple[Any, ...], Any]]:
+    """(domain, difficulty, level, apps) and the labels of the run's tasks, by id as text."""
     parsed: dict[str, Any] = {}
-    rows = session.execute(_TOTALS, {"run": run_id}).all()
-    facts = facts_of([row[0] for row in rows])
-    # By position, in the order of the fields: reading 25,000 rows by name takes twice as long.
-    return [_totals(list(row), facts, parsed) for row in rows]
-
-
-def _totals(values: list[Any], facts: Mapping[UUID, TaskFacts], parsed: dict[str, Any]) -> TaskTotals:
-    apps, labels, lost = values[_APPS], values[_LABELS], values[_LOST]
-    if apps not in parsed:
-        parsed[apps] = tuple(json.loads(apps))
-    if labels not in parsed:
-        parsed[labels] = json.loads(labels)
-    values[_APPS], values[_LABELS] = parsed[apps], parsed[labels]
-    values[_LOST] = {name: lost.count(name) for name in sorted(set(lost))} if lost else {}
-    values[_PROTOCOL], values[_EXTRA] = facts[values[0]]
-    return TaskTotals(*values)
+    tasks: dict[str, tuple[tuple[Any, ...], Any]] = {}
+    for domain, difficulty, level, apps, labels, ids in session.execute(_TASKS, {"run": run_id}):
+        for source in (apps, labels):
+            if source not in parsed:
+                parsed[source] = json.loads(source)
+        task = (domain, difficulty, level, tuple(parsed[apps]))
+        tasks.update(dict.fromkeys(ids.split(" "), (task, parsed[labels])))
+    return tasks
 
 
 def replace(session: Session, run_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
