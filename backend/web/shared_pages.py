@@ -4,10 +4,14 @@ Each request first asks the database for the name of what is committed (`committ
 one statement. A page may be sent again while that name is the same: a reader sees every change that was committed
 before the request, by whichever process. What is not in the database (prices in a file, the clock) may be
 `SHARED_SECONDS` old.
+
+Boards take longest to compute, and what workers commit all the time, such as steps, changes nothing on them. Their name
+is that of `board_state`: what people did and what roll-ups there are. Anything else may be `SHARED_SECONDS` old there.
 """
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,12 +23,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from backend.addresses import API
 from backend.db.session import SessionFactory, committed_state
 from backend.domain.errors import Unavailable
+from backend.services.results.leaderboards import board_state
 from backend.web.conditional_requests import is_known, not_modified
 from backend.web.http_metrics import TEMPLATE
 from backend.web.per_loop import PerLoop
 
 SHARED_SECONDS = 1.0
 """How long a page is sent again."""
+BOARDS = "/leaderboards/"
 MOST_PAGES, MOST_BYTES = 64, 2**20
 """Pages that are kept, and bytes of one, as sent."""
 UNSHARED = (f"{API}/", "/static/", "/docs/", "/artifacts/", "/healthz", "/livez", "/readyz", "/metrics")
@@ -33,6 +39,8 @@ ALONE = "*"
 """`Vary` of an answer that belongs to one request only; RFC 9110, section 12.5.5."""
 _executor = ThreadPoolExecutor(1, "committed-state")
 Key = tuple[object, ...]
+StateReader = Callable[[SessionFactory], str]
+"""Reads the name of what is committed."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,15 @@ class SharedPage:
     start: Message
     body: bytes
     template: str
+    board: bool = False
+
+
+@dataclass
+class _Readings:
+    """The statement that is being run, and the one that who comes now waits for."""
+
+    current: asyncio.Task[str | None] | None = None
+    next: asyncio.Task[str | None] | None = None
 
 
 class _LoopState:
@@ -52,8 +69,7 @@ class _LoopState:
     def __init__(self) -> None:
         self.pages: dict[Key, SharedPage] = {}
         self.computing: dict[tuple[Key, str], asyncio.Future[SharedPage | None]] = {}
-        self.reading: asyncio.Task[str | None] | None = None
-        self.next_reading: asyncio.Task[str | None] | None = None
+        self.readings: defaultdict[StateReader, _Readings] = defaultdict(_Readings)
 
 
 class PageStore:
@@ -68,29 +84,33 @@ class PageStore:
     def loop(self) -> _LoopState:
         return self._loops.get()
 
-    async def state(self) -> str | None:
+    async def state(self, read: StateReader = committed_state) -> str | None:
         """Name of what is committed now; None without a database.
 
         A statement that has begun already may have missed a commit: who comes later waits for the next one.
         """
-        loop = self.loop
-        if loop.next_reading is None:
-            loop.next_reading = asyncio.create_task(self._read(loop, loop.reading))
-        return await asyncio.shield(loop.next_reading)
+        readings = self.loop.readings[read]
+        if readings.next is None:
+            readings.next = asyncio.create_task(self._read(read, readings, readings.current))
+        return await asyncio.shield(readings.next)
 
-    async def _read(self, loop: _LoopState, earlier: asyncio.Task[str | None] | None) -> str | None:
+    async def _read(
+        self, read: StateReader, readings: _Readings, earlier: asyncio.Task[str | None] | None
+    ) -> str | None:
         if earlier is not None:
             await asyncio.wait([earlier])
-        loop.reading, loop.next_reading = loop.next_reading, None
+        readings.current, readings.next = readings.next, None
         try:
-            return await asyncio.get_running_loop().run_in_executor(_executor, committed_state, self._factory)
+            return await asyncio.get_running_loop().run_in_executor(_executor, read, self._factory)
         except SQLAlchemyError:
             return None
 
     def find(self, key: Key, state: str) -> SharedPage | None:
-        """The page, if it is current."""
+        """The page, if it is current; that of a board, too, while somebody has it computed again."""
         page = self.loop.pages.get(key)
-        return page if page is not None and page.state == state and self.now() < page.until else None
+        if page is None or page.state != state:
+            return None
+        return page if self.now() < page.until or (page.board and (key, state) in self.loop.computing) else None
 
     def keep(self, key: Key, page: SharedPage) -> None:
         """Keeps a page in place of the oldest one."""
@@ -112,7 +132,8 @@ class SharedPages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request with a shared page if there is one."""
         store = self._store() if _wants_page(scope) else None
-        state = await store.state() if store is not None else None
+        board = scope["path"].startswith(BOARDS)
+        state = await store.state(board_state if board else committed_state) if store is not None else None
         if store is None or state is None:
             await self._app(scope, receive, send)
             return
@@ -147,7 +168,8 @@ class SharedPages:
             await self._app({**scope, "headers": whole}, receive, recorder)
             if recorder.start is not None:
                 template, until = scope["state"].get(TEMPLATE, ""), store.now() + SHARED_SECONDS
-                page = SharedPage(place[1], until, recorder.start, bytes(recorder.body), template)
+                board = scope["path"].startswith(BOARDS)
+                page = SharedPage(place[1], until, recorder.start, bytes(recorder.body), template, board)
                 store.keep(place[0], page)
         finally:
             del computing[place]

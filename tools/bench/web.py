@@ -52,7 +52,7 @@ share the machine.
 A page is sent again while nothing in the database changes
 ([decision 22](../internals/decisions/0022-pages-shared-while-nothing-changes.md)). *While it changes* means that
 another program commits {WRITES} times a second, as a worker does that records steps: then each process computes the
-page again after each commit. *Alone and anew* is one request after the other, each of which
+page again after each commit, boards once a second. *Alone and anew* is one request after the other, each of which
 has the page computed, as for the first reader: processor time of the service.
 
 """

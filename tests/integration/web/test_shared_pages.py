@@ -128,6 +128,56 @@ class TestSharedPages:
         assert shared == 1
         assert min(first, later) > 1
 
+    def test_a_board_is_computed_again_for_acts_and_roll_ups_not_for_steps(
+        self, app: FastAPI, installation: World
+    ) -> None:
+        clock, board = [0.0], "/leaderboards/starter"
+        app.state.edge.pages = PageStore(installation.factory, now=lambda: clock[0])
+        worker = installation.worker()
+
+        async def work() -> list[bool]:
+            computed = []
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OWN, headers=PAGE) as client:
+
+                async def read() -> None:
+                    with counted(installation) as reads:
+                        assert (await client.get(board)).status_code == 200
+                    computed.append(reads.statements > 1)
+
+                await read()
+                claim = installation.must_claim(worker)
+                await read()
+                installation.score(claim)
+                installation.roll_up()
+                await read()
+                query = {"benchmark": "starter", "name": "mine", "query": {"sort": "success"}}
+                answer = await client.post("/api/v1/saved-views", json=query, headers={"Accept": "application/json"})
+                assert answer.status_code == 201
+                await read()
+                await read()
+                clock[0] = 1.1 * SHARED_SECONDS
+                await read()
+            return computed
+
+        assert asyncio.run(work()) == [True, False, True, True, False, True]
+
+    def test_a_board_is_sent_again_while_somebody_has_it_computed(self, app: FastAPI, installation: World) -> None:
+        clock, board = [0.0], "/leaderboards/starter"
+        app.state.edge.pages = PageStore(installation.factory, now=lambda: clock[0])
+
+        async def work() -> tuple[int, int]:
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OWN, headers=PAGE) as client:
+                with counted(installation) as first:
+                    await client.get(board)
+                clock[0] = 1.1 * SHARED_SECONDS
+                with counted(installation) as again:
+                    answers = await asyncio.gather(*[client.get(board) for _ in range(20)])
+                assert {answer.status_code for answer in answers} == {200}
+                return first.statements, again.statements
+
+        first, again = asyncio.run(work())
+        assert again <= first + 1  # All ask for what is committed with one or two statements; one computes.
+
     def test_each_person_has_pages_of_their_own_and_nobody_without_a_session(
         self, installation: World, tmp_path: Path
     ) -> None:

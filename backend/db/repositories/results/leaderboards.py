@@ -28,7 +28,10 @@ BOARD_STATE = text("""
     SELECT array(SELECT id FROM audit_entry ORDER BY id DESC LIMIT 20) AS acts,
         (SELECT (count(*), max(as_of)) FROM pass_rollup)::text AS passes,
         (SELECT (count(*), max(rollup_as_of), count(*) FILTER (WHERE rollup_stale),
-            count(*) FILTER (WHERE rollup_started_at IS NOT NULL)) FROM run)::text AS cubes
+            count(*) FILTER (WHERE rollup_started_at IS NOT NULL), count(deleted_at)) FROM run)::text AS cubes,
+        (SELECT count(*) FROM task_set) AS versions, (SELECT count(*) FROM published_result) AS published,
+        (SELECT (count(*), count(lifted_at)) FROM quarantine)::text AS quarantine,
+        (SELECT count(*) FROM human_rating) AS ratings
 """)
 """What people did last, and which roll-ups there are. Several acts, as they do not end in the order of their ids."""
 
