@@ -55,12 +55,12 @@ class SharedPage:
     board: bool = False
 
 
-@dataclass
 class _Readings:
     """The statement that is being run, and the one that who comes now waits for."""
 
-    current: asyncio.Task[str | None] | None = None
-    next: asyncio.Task[str | None] | None = None
+    def __init__(self) -> None:
+        self.current: asyncio.Task[str | None] | None = None
+        self.next: asyncio.Task[str | None] | None = None
 
 
 class _LoopState:

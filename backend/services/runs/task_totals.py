@@ -6,10 +6,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import rollups as repository
-from backend.db.repositories.results.rollups import TaskFacts, TaskTotals
+from backend.db.repositories.results.rollups import TaskFileFacts, TaskTotals
 from backend.services.lru_cache import LruCache
 
-_FACTS: LruCache[UUID, dict[str, TaskFacts]] = LruCache(8)
+_FACTS: LruCache[UUID, dict[str, TaskFileFacts]] = LruCache(8)
 """Of the tasks of a task set, which never change: unpacking their files takes as long as summing the results."""
 
 
@@ -20,7 +20,7 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
         return []
     known = _FACTS.get_or_make(task_set_id, dict)
 
-    def facts_of(tasks: Collection[str]) -> Mapping[str, TaskFacts]:
+    def facts_of(tasks: Collection[str]) -> Mapping[str, TaskFileFacts]:
         if missing := [task for task in tasks if task not in known]:
             known.update(repository.task_facts(session, missing))
         return known

@@ -105,7 +105,7 @@ _FACTS = text("""
 """)
 
 
-class TaskFacts(NamedTuple):
+class TaskFileFacts(NamedTuple):
     """Scoring protocol and further labels of a task: what its file says, which never changes."""
 
     task_id: UUID
@@ -118,7 +118,7 @@ def task_set_of(session: Session, run_id: UUID) -> UUID | None:
     return session.scalar(select(Run.task_set_id).where(Run.id == run_id))
 
 
-def task_facts(session: Session, tasks: Sequence[str]) -> dict[str, TaskFacts]:
+def task_facts(session: Session, tasks: Sequence[str]) -> dict[str, TaskFileFacts]:
     """Facts of tasks by id, unpacked from their files. Those with equal further labels share them as one object.
 
     Ids are texts, as in `task_totals`.
@@ -128,12 +128,12 @@ def task_facts(session: Session, tasks: Sequence[str]) -> dict[str, TaskFacts]:
     for task_id, protocol, extra in session.execute(_FACTS, {"tasks": list(tasks)}):
         if extra not in parsed:
             parsed[extra] = json.loads(extra)
-        facts[str(task_id)] = TaskFacts(task_id, protocol, parsed[extra])
+        facts[str(task_id)] = TaskFileFacts(task_id, protocol, parsed[extra])
     return facts
 
 
 def task_totals(
-    session: Session, run_id: UUID, facts_of: Callable[[Collection[str]], Mapping[str, TaskFacts]]
+    session: Session, run_id: UUID, facts_of: Callable[[Collection[str]], Mapping[str, TaskFileFacts]]
 ) -> list[TaskTotals]:
     """One row per task of the run, from its current episodes. Tasks with equal labels share them as one object.
 

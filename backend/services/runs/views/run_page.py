@@ -212,7 +212,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         raise NotFound("Run not found.", code="run_not_found", hint="The list of runs is at /runs.")
     (shown,) = run_rows(session, [row])
     listed = [run_id, *wish.passes]
-    unrated = _unrated(session, listed) if row.AgentConfiguration.human else None
+    unrated = _episode_without_rating(session, listed) if row.AgentConfiguration.human else None
     filters = {**wish.filters, "where": label_filter(wish.where)}
     # The order would tell the result that its person must not know yet.
     order = None if unrated else wish.order
@@ -294,7 +294,7 @@ def unrated_episode(session: Session, run_id: UUID) -> UUID | None:
     return desk.episode.id if desk.next is human_agent.NextAction.RATE and desk.episode is not None else None
 
 
-def _unrated(session: Session, run_ids: Sequence[UUID]) -> UUID | None:
+def _episode_without_rating(session: Session, run_ids: Sequence[UUID]) -> UUID | None:
     return next((episode for run_id in run_ids if (episode := unrated_episode(session, run_id))), None)
 
 

@@ -36,7 +36,7 @@ class TestWAA:
             "1.3",
         ]
         (row,) = table.own
-        assert row.run_id == run
+        assert row.runs == [run]
         assert [reason.code for reason in row.reasons] == ["reference"]
         titles = ("Office", "Web Browser", "Windows System", "Coding", "Media & Video", "Windows Utils")
         expected = {

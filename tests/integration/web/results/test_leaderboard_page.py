@@ -227,7 +227,6 @@ class TestPasses:
         assert len(row["runs"]) == 3
         for page, of_cell in (
             (f"{BOARD}/labels", f"/runs/{row['runs'][0]}?passes=true&where=domain%3Dfiles#episodes"),
-            (BOARD, f"/runs/{row['runs'][0]}?passes=true&domain=files#episodes"),
             (BOARD, f"/runs/{row['runs'][0]}?passes=true#episodes"),
         ):
             assert f'href="{html.escape(of_cell)}"' in board.get(page, headers=PAGE).text
