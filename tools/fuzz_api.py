@@ -1,4 +1,4 @@
-"""`make fuzz-api`: sends generated requests to every operation of the API, as people of every role.
+"""`make fuzz-api`: sends generated requests to every operation of the API, as people of every role and of none.
 
 Each role has an installation of its own with something of everything. Half of its cases are single requests, in which
 most parameters name what exists, by ids of the installation and of earlier answers; the others follow the links that
@@ -41,6 +41,7 @@ from backend.cli.embedded.broker import start_broker
 from backend.cli.embedded.postgres import start_postgres
 from backend.config import Settings
 from backend.db.models.enums import Role
+from backend.db.repositories.capacity import maintenance
 from backend.services import events
 from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 from backend.web.app import create_app
@@ -68,6 +69,10 @@ WORDS = {
     "person": ("ada",),
 }
 """Values of fields and parameters that mean something here."""
+MAINTENANCE = f"{API}/maintenance"
+NO_ROLE = "none"
+"""Somebody who is signed in and belongs to no project."""
+ROLES = (NO_ROLE, *Role)
 RARE = 0.25
 """Share of known parameters that keep what was generated."""
 Operation = APIOperation[Any, Any, Any, Any]
@@ -96,7 +101,7 @@ class Target:
     """A person of a role in an installation, and what requests can name there."""
 
     people: Team
-    role: Role
+    role: str
     token: str
     known: dict[str, list[Any]]
     session: asgi.ASGIClient
@@ -107,7 +112,8 @@ class Target:
     def sign_in(self) -> None:
         """As a new person of the role; an admin administers the installation, too."""
         self.persons += 1
-        browser = self.people.add(f"{self.role}-{self.persons}", self.role, admin=self.role is Role.ADMIN)
+        role = None if self.role == NO_ROLE else self.role
+        browser = self.people.add(f"{self.role}-{self.persons}", role, admin=self.role == Role.ADMIN)
         self.cookie = cookie_of(browser)
 
     def send(self, case: schemathesis.Case[Any]) -> Any:
@@ -121,6 +127,8 @@ class Target:
         answer = case.call(base_url=OWN, session=self.session, headers=headers)
         if answer.status_code == HTTPStatus.UNAUTHORIZED and "sign_in_required" in answer.text:
             self.sign_in()  # It has ended its own session, or disabled itself.
+        if case.operation.path == MAINTENANCE and case.operation.method == "put":
+            self.people.made.do(maintenance.end)  # Else all that starts something is refused from here on.
         return answer
 
     def learn(self, operation: Operation, answer: Any, targets: dict[str, str]) -> None:
@@ -215,6 +223,8 @@ class Fuzzer:
     def _note(self, case: schemathesis.Case[Any], answer: Any) -> None:
         label, status = case.operation.label, answer.status_code
         self.outcome.statuses[status] += 1
+        if self.outcome.number % 1000 == 0:
+            _show(self.outcome)
         self.outcome.operations.add(label)
         if status < HTTPStatus.MULTIPLE_CHOICES:
             self.outcome.succeeded.add(label)
@@ -252,7 +262,7 @@ def _collections(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def target(url: str, role: Role, folder: Path) -> Iterator[Target]:
+def target(url: str, role: str, folder: Path) -> Iterator[Target]:
     """An empty migrated database, filled, with a person of a role.
 
     Args:
@@ -268,7 +278,7 @@ def target(url: str, role: Role, folder: Path) -> Iterator[Target]:
 
 
 @contextmanager
-def serving(installation: World, role: Role, token: str, folder: Path) -> Iterator[Target]:
+def serving(installation: World, role: str, token: str, folder: Path) -> Iterator[Target]:
     """The installation, served with accounts, without limits of requests and without the web."""
     app = create_app(Settings(data_dir=folder, accounts=True, rate_limit=0), installation.factory, installation.store)
     app.state.edge.__dict__["web"] = GuardedWeb(resolver=lambda _host, _port: ["127.0.0.1"])
@@ -300,7 +310,7 @@ def main() -> int:
         stack.callback(broker.stop)
         events.configure(broker.url)
         databases.make_template(server.url)
-        for role in [Role(name) for name in options.role or list(Role)]:
+        for role in options.role or ROLES:
             own = folder / role
             own.mkdir()
             with databases.copied(server.url) as url, target(url, role, own) as person:
@@ -362,7 +372,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--number", type=int, default=1000, help="how many cases for each role")
     parser.add_argument("--linked", type=float, default=0.4, help="share of cases along links")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--role", action="append", choices=[*Role], help="only this role (repeatable)")
+    parser.add_argument("--role", action="append", choices=ROLES, help="only this role (repeatable)")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.name}")
     return parser.parse_args()
 

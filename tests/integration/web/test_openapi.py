@@ -8,9 +8,10 @@ from fastapi.testclient import TestClient
 
 from backend.db.models.enums import Role
 from backend.services import events
+from backend.services.capacity import maintenance_mode
 from tests.factories.records import World
 from tests.sampling import seed
-from tools.fuzz_api import Fuzzer, serving
+from tools.fuzz_api import NO_ROLE, Fuzzer, serving
 
 CASES = 100
 
@@ -74,3 +75,23 @@ class TestGeneratedRequests:
         assert outcome.failures == {}
         assert outcome.linked > CASES / 10
         assert len(outcome.operations) > 30
+
+    def test_maintenance_of_a_case_does_not_refuse_all_that_follow(
+        self, installation: World, redis_url: str, tmp_path: Path
+    ) -> None:
+        events.configure(redis_url)
+        with serving(installation, Role.ADMIN, "", tmp_path) as person:
+            schema = schemathesis.openapi.from_dict(person.people.app.openapi())
+            schema.app = person.people.app
+            operation = schema["/api/v1/maintenance"]["PUT"]
+            answer = person.send(operation.Case(body={"reason": "upgrade"}, media_type="application/json"))
+            assert (answer.status_code, answer.json()["on"]) == (200, True)
+            assert not installation.do(maintenance_mode.is_on)
+
+    def test_somebody_without_a_role_is_signed_in(self, installation: World, redis_url: str, tmp_path: Path) -> None:
+        events.configure(redis_url)
+        with serving(installation, NO_ROLE, "", tmp_path) as person:
+            schema = schemathesis.openapi.from_dict(person.people.app.openapi())
+            schema.app = person.people.app
+            answer = person.send(schema["/api/v1/runs"]["GET"].Case())
+            assert answer.status_code == 403
