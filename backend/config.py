@@ -361,7 +361,10 @@ def settings_or_exit() -> Settings:
     except RenamedVariable as error:
         sys.exit(str(error))
     except ValidationError as error:  # Its own text has the values, which may be secrets.
-        names = (f"{PREFIX}{'.'.join(map(str, one['loc'])).upper()}: {problem_words(one)}" for one in error.errors())
+        names = (
+            f"{PREFIX}{'.'.join(map(str, problem['loc'])).upper()}: {problem_words(problem)}"
+            for problem in error.errors()
+        )
         sys.exit("; ".join(names))
 
 

@@ -158,11 +158,11 @@ class Fuzzer:
         results = [result.ok() for result in self._schema.get_all_operations()]  # type: ignore[union-attr]
         self._operations = cast("list[Operation]", results)
         self._targets = dict(_collections(self._operations))
-        self._each = ROUND
+        self._batch = ROUND
 
-    def run(self, number: int, linked: float, each: int = ROUND) -> Fuzzed:
-        """Sends at least `number` cases, the share `linked` of them along links; `each` per operation and turn."""
-        started, turn, self._each = time.monotonic(), 0, each
+    def run(self, number: int, linked: float, batch: int = ROUND) -> Fuzzed:
+        """Sends at least `number` cases, the share `linked` of them along links; `batch` per operation and turn."""
+        started, turn, self._batch = time.monotonic(), 0, batch
         walk = self._walker() if linked else None
         while self.outcome.number < number:
             for operation in self._random.sample(self._operations, len(self._operations)):
@@ -179,7 +179,7 @@ class Fuzzer:
     def _probe(self, operation: Operation, turn: int) -> None:
         mode = MODES[turn % len(MODES)]
 
-        @_settings(self._each)
+        @_settings(self._batch)
         @hypothesis_seed(self._seed * 10_007 + turn)
         @given(case=operation.as_strategy(generation_mode=mode))
         def probe(case: schemathesis.Case[Any]) -> None:
@@ -216,7 +216,7 @@ class Fuzzer:
         def walk(turn: int) -> None:
             hypothesis_seed(self._seed * 10_007 + turn)(Walk)
             with suppress(Flaky):  # Another answer to the same request: the ids in it are others.
-                Walk.run(settings=settings(_settings(fuzzer._each), stateful_step_count=WALK_STEPS))
+                Walk.run(settings=settings(_settings(fuzzer._batch), stateful_step_count=WALK_STEPS))
 
         return walk
 

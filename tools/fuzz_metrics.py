@@ -305,11 +305,11 @@ that is shown is what the call added.
 
 | slowest calls | s of the processor |
 |---|---|
-{_table((one, f"{one.seconds:.1f}") for one in slowest)}
+{_table((outcome, f"{outcome.seconds:.1f}") for outcome in slowest)}
 
 | calls with the most memory | MiB |
 |---|---|
-{_table((one, str(math.ceil(one.memory / _MIB))) for one in largest)}
+{_table((outcome, str(math.ceil(outcome.memory / _MIB))) for outcome in largest)}
 
 ## Failures
 
@@ -319,7 +319,7 @@ that is shown is what the call added.
 
 def _counts(outcomes: Sequence[FuzzOutcome]) -> str:
     verdicts = sum(outcome.what == VERDICT for outcome in outcomes)
-    seconds, memory = max(one.seconds for one in outcomes), max(one.memory for one in outcomes)
+    seconds, memory = max(outcome.seconds for outcome in outcomes), max(outcome.memory for outcome in outcomes)
     cells = (len(outcomes), verdicts, len(outcomes) - verdicts)
     return f"{' | '.join(f'{cell:,}' for cell in cells)} | {seconds:.1f} | {math.ceil(memory / _MIB)}"
 

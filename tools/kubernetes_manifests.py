@@ -46,14 +46,18 @@ class ManifestFinding:
 
 def documents(file: Path) -> list[Any]:
     """What a file holds, without empty documents."""
-    return [one for one in yaml.safe_load_all(file.read_text()) if one is not None]
+    return [document for document in yaml.safe_load_all(file.read_text()) if document is not None]
 
 
 def patches_of(kustomization: Path) -> set[Path]:
     """Files that a kustomization changes objects by."""
     contents = documents(kustomization)
     listed = (contents[0].get("patches") or []) if contents and isinstance(contents[0], dict) else []
-    return {(kustomization.parent / one["path"]).resolve() for one in listed if isinstance(one, dict) and "path" in one}
+    return {
+        (kustomization.parent / patch["path"]).resolve()
+        for patch in listed
+        if isinstance(patch, dict) and "path" in patch
+    }
 
 
 def of_kustomization(file: Path) -> Iterator[ManifestFinding]:

@@ -143,7 +143,7 @@ def problems(document: Any) -> list[SchemaProblem]:
     named = (str(document.get("apiVersion", "")), str(document.get("kind", "")))
     model = model_of(*named)
     if named[1] in FOREIGN.get(named[0], ()):
-        return [one for one in (_name_problem(document), _spec_problem(document)) if one is not None]
+        return [problem for problem in (_name_problem(document), _spec_problem(document)) if problem is not None]
     if not model:
         return [
             SchemaProblem("", "word", f"no kind {named[1] or '(none)'} in version {named[0] or '(none)'} is known here")

@@ -130,7 +130,7 @@ def pod_spec(obj: Json) -> Json | None:
 
 def _retag(objects: list[Json], image: Json) -> None:
     for spec in filter(None, map(pod_spec, objects)):
-        for container in (each for kind in CONTAINERS for each in spec.get(kind, [])):
+        for container in (container for kind in CONTAINERS for container in spec.get(kind, [])):
             name, _, tag = container["image"].partition(":")
             if name == image["name"]:
                 tag = image.get("newTag", tag)

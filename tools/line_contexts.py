@@ -64,7 +64,9 @@ class LineContexts:
     def of(self, module: Path, line: int) -> list[str]:
         """Ids of the tests that execute the statement of this line; of a compound statement only its head."""
         tests = self._data.contexts_by_lineno(str(module.resolve()))
-        return sorted({test for each in statement_lines(module, line) for test in tests.get(each, ()) if test})
+        return sorted(
+            {test for covered_line in statement_lines(module, line) for test in tests.get(covered_line, ()) if test}
+        )
 
 
 @cache

@@ -43,7 +43,7 @@ def table(trials: Sequence[MutantTrial]) -> list[str]:
     for name, some in [*groups, ("all", list(trials))]:
         counts = Counter(trial.outcome for trial in some)
         figures = " | ".join(
-            str(counts[each]) for each in (MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.SURVIVED)
+            str(counts[outcome]) for outcome in (MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.SURVIVED)
         )
         share = f"{share_killed(some):.0%}" if some else "-"
         lines.append(f"| {name} | {len(some)} | {figures} | {share} |")
@@ -94,7 +94,7 @@ def _section(sample: SampleTrials) -> list[str]:
     lines = [f"## {sample.size} mutants, seed {sample.seed}", "", f"Tried: {tried}."]
     if len(sample.trials) < sample.size:
         lines.append(f"The other {sample.size - len(sample.trials)} have not been tried.")
-    if any(one != other for one, other in zip(sample.first, sample.trials, strict=True)):
+    if any(first != second for first, second in zip(sample.first, sample.trials, strict=True)):
         lines.append(
             f"At first {share_killed(sample.first):.0%} were killed; the survivors were tried again with more tests."
         )

@@ -58,8 +58,8 @@ def mutations(modules: Sequence[Path]) -> list[list[MutationSpec]]:
     ):
         init(modules, db, {})
         items = sorted((item.mutations[0] for item in db.work_items), key=_order)
-    places = groupby(items, lambda each: (each.module_path, each.start_pos, each.end_pos))
-    return [list(each) for (path, start, _), each in places if not _is_annotation(path, start)]
+    places = groupby(items, lambda mutant: (mutant.module_path, mutant.start_pos, mutant.end_pos))
+    return [list(mutants) for (path, start, _), mutants in places if not _is_annotation(path, start)]
 
 
 def _order(mutation: MutationSpec) -> tuple[object, ...]:
@@ -69,10 +69,10 @@ def _order(mutation: MutationSpec) -> tuple[object, ...]:
 @cache
 def _annotations(path: Path) -> tuple[tuple[tuple[int, int], tuple[int, int]], ...]:
     nodes = [
-        each
+        annotation
         for node in ast.walk(ast.parse(path.read_text()))
-        for each in (getattr(node, "annotation", None), getattr(node, "returns", None))
-        if isinstance(each, ast.expr)
+        for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if isinstance(annotation, ast.expr)
     ]
     return tuple(
         ((node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)) for node in nodes
@@ -221,7 +221,7 @@ def run_unchanged(modules: Iterable[Path], jobs: int) -> LineContexts:
 
 def run(chosen: Sequence[MutationSpec], contexts: LineContexts, jobs: int) -> Iterator[MutantTrial]:
     """Tries the mutants, several at the same time; each as it ends, in order."""
-    tests = [tests_of(each, contexts) for each in chosen]
+    tests = [tests_of(mutant, contexts) for mutant in chosen]
     at, day = commit(), f"{datetime.now(UTC):%Y-%m-%d}"
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         root = Path(folder)
@@ -245,14 +245,14 @@ def commit() -> str:
 
 def still_to_try(chosen: Iterable[MutationSpec], record: TrialRecord, *, again: bool) -> list[MutationSpec]:
     """The mutants without a trial, and if `again` those that survived."""
-    trials = [(each, record.last(each)) for each in chosen]
+    trials = [(mutant, record.last(mutant)) for mutant in chosen]
     survived = MutantOutcome.SURVIVED
-    return [each for each, trial in trials if trial is None or (again and trial.outcome is survived)]
+    return [mutant for mutant, trial in trials if trial is None or (again and trial.outcome is survived)]
 
 
 def tried(chosen: Sequence[MutationSpec], seed: int, record: TrialRecord) -> SampleTrials:
     """A sample with its outcomes of the record."""
-    first, last = ([trial for each in chosen if (trial := of(each))] for of in (record.first, record.last))
+    first, last = ([trial for mutant in chosen if (trial := of(mutant))] for of in (record.first, record.last))
     return SampleTrials(seed, len(chosen), last, first)
 
 
@@ -266,13 +266,13 @@ def main() -> int:
     fresh = sample(places, options.fresh[1], options.fresh[0]) if options.fresh else []
     print(f"{len(chosen) + len(fresh)} of {len(places)} places in {len(modules)} modules", flush=True)
     left = still_to_try(chosen, record, again=True)
-    left += [each for each in still_to_try(fresh, record, again=False) if each not in left]
-    contexts = run_unchanged(sorted({each.module_path for each in left}), options.jobs)
+    left += [mutant for mutant in still_to_try(fresh, record, again=False) if mutant not in left]
+    contexts = run_unchanged(sorted({mutant.module_path for mutant in left}), options.jobs)
     for trial in run(left, contexts, options.jobs):
         record.add(trial)
     samples = [tried(chosen, options.seed, record), *([tried(fresh, options.fresh[0], record)] if fresh else [])]
-    for each in samples:
-        print("\n".join([f"seed {each.seed}", *table(each.trials), "", *survivors(each.trials), ""]))
+    for drawn in samples:
+        print("\n".join([f"seed {drawn.seed}", *table(drawn.trials), "", *survivors(drawn.trials), ""]))
     if options.page:
         options.page.write_text(page(shlex.join(["python", "-m", "tools.mutants", *sys.argv[1:]]), samples))
     return 0 if share_killed(samples[0].trials) >= AIM else 1

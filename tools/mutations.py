@@ -75,8 +75,8 @@ def _member(rng: random.Random, data: bytes) -> bytes:
         members[name] = _mutate(rng, members[name])
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
-        for each, content in members.items():
-            package.writestr(each, content)
+        for member, content in members.items():
+            package.writestr(member, content)
     return out.getvalue()
 
 
@@ -98,13 +98,13 @@ def _element(rng: random.Random, data: bytes) -> bytes:
     places = list(_ELEMENT.finditer(data))
     if len(places) < 2:  # noqa: PLR2004 - there is nothing to put elsewhere.
         return _token(rng, data)
-    one, other = rng.choice(places), rng.choice(places)
+    first, second = rng.choice(places), rng.choice(places)
     chance = rng.random()
     if chance < 0.4:  # noqa: PLR2004
-        return data[: one.start()] + data[one.end() :]
+        return data[: first.start()] + data[first.end() :]
     if chance < 0.7:  # noqa: PLR2004
-        return data[: one.start()] + other[0] + data[one.end() :]
-    return data[: one.end()] + other[0] * rng.choice((1, 1, 300)) + data[one.end() :]
+        return data[: first.start()] + second[0] + data[first.end() :]
+    return data[: first.end()] + second[0] * rng.choice((1, 1, 300)) + data[first.end() :]
 
 
 def _token(rng: random.Random, data: bytes) -> bytes:

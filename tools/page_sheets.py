@@ -130,13 +130,13 @@ def sheet_of(page: Page) -> Image.Image:
             page.set_viewport_size({"width": width, "height": height})
             shot = Image.open(io.BytesIO(page.screenshot(type="jpeg", quality=90)))
             rows[-1].append(shot.resize((round(width * HEIGHT / height), HEIGHT), Image.Resampling.LANCZOS))
-    width = sum(each.width + GAP for each in rows[0]) + GAP
+    width = sum(sheet_row.width + GAP for sheet_row in rows[0]) + GAP
     sheet = Image.new("RGB", (width, 2 * (HEIGHT + GAP) + GAP), "#888")
     for number, row in enumerate(rows):
         left = GAP
-        for each in row:
-            sheet.paste(each, (left, GAP + number * (HEIGHT + GAP)))
-            left += each.width + GAP
+        for picture in row:
+            sheet.paste(picture, (left, GAP + number * (HEIGHT + GAP)))
+            left += picture.width + GAP
     return sheet
 
 

@@ -64,13 +64,20 @@ def _normal(name: str) -> str:
 
 def only(bill: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """A bill of materials with only these packages: a checkout's environment has the tests' too."""
-    components = [each for each in bill.get("components", ()) if _normal(each["name"]) in names]
+    components = [component for component in bill.get("components", ()) if _normal(component["name"]) in names]
     refs = {component["bom-ref"] for component in components}
     root = bill["metadata"]["component"]["bom-ref"]
     dependencies = [
-        {**each, **({"dependsOn": [ref for ref in each["dependsOn"] if ref in refs]} if "dependsOn" in each else {})}
-        for each in bill.get("dependencies", ())
-        if each["ref"] in refs or each["ref"] == root
+        {
+            **dependency,
+            **(
+                {"dependsOn": [ref for ref in dependency["dependsOn"] if ref in refs]}
+                if "dependsOn" in dependency
+                else {}
+            ),
+        }
+        for dependency in bill.get("dependencies", ())
+        if dependency["ref"] in refs or dependency["ref"] == root
     ]
     return {**bill, "components": components, "dependencies": dependencies}
 

@@ -60,9 +60,9 @@ def main() -> int:
     pool = read_pool(ROOT / "omnibench", [])
     known = {read_task(task.raw, task.key.name, pool).graph.canonical() for task in shipped.tasks}
     needed = {command for task in shipped.tasks for command in task.labels.requires}
-    light = {name: one for name, one in pool.items() if _runs(one, needed)}
+    light = {name: subtask for name, subtask in pool.items() if _runs(subtask, needed)}
     targets = [for_capability(letters) for letters in CAPABILITIES]
-    fresh = (one for one in compose(light, targets, seed=options.seed) if one.graph.canonical() not in known)
+    fresh = (task for task in compose(light, targets, seed=options.seed) if task.graph.canonical() not in known)
     trials = []
     with tempfile.TemporaryDirectory(prefix="try-composed-", ignore_cleanup_errors=True) as name:
         bench = Bench(Path(name) / "data")

@@ -159,8 +159,10 @@ def link_own_files(drive: Path) -> int:
             if path.is_file():
                 known.setdefault(path.name.lower(), []).append(path)
     saved = 0
-    for path in [each for each in drive.rglob("*") if each.is_file() and not each.is_symlink()]:
-        same = [each for each in known.get(path.name.lower(), []) if filecmp.cmp(each, path, shallow=False)]
+    for path in [path for path in drive.rglob("*") if path.is_file() and not path.is_symlink()]:
+        same = [
+            candidate for candidate in known.get(path.name.lower(), []) if filecmp.cmp(candidate, path, shallow=False)
+        ]
         if same:
             saved += path.stat().st_size
             path.unlink()

@@ -38,7 +38,7 @@ def markdown_summary(
         rows |= {
             "baseline": f"{baseline} ({markdown(report['baseline_status'])})",
             "comparison": markdown(report["sentence"]),
-            "not alike": markdown(", ".join(each["name"] for each in report["conditions"])) or "nothing",
+            "not alike": markdown(", ".join(condition["name"] for condition in report["conditions"])) or "nothing",
         }
     title = run["name"] or f"{run['configuration']['name']} on {run['benchmark']}"
     parts = [f"## {markdown(title)}", markdown(words), _table(("", ""), list(rows.items()))]

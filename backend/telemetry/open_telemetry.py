@@ -174,5 +174,5 @@ def _fit(value: Value) -> Value:
     if isinstance(value, str):
         return visible(value[:MOST_TEXT])
     if isinstance(value, Sequence):
-        return [visible(str(each)[:MOST_TEXT]) for each in value[:MOST_VALUES]]
+        return [visible(str(item)[:MOST_TEXT]) for item in value[:MOST_VALUES]]
     return value

@@ -123,7 +123,9 @@ def create_app(
         app.include_router(router, dependencies=[Depends(authorized)])
     app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address has the same prefix.
     routes = [route for router in routers for route in router.routes]
-    sub_path = SubPath(settings.root_path, first_segments(getattr(each, "path", "") for each in [*app.routes, *routes]))
+    sub_path = SubPath(
+        settings.root_path, first_segments(getattr(route, "path", "") for route in [*app.routes, *routes])
+    )
     app.state.edge = AppContext(settings, factory, store, own_version(), sub_path)
     errors.install(app, routes, settings.embed_origins)
     _add_middleware(app, settings, sub_path)

@@ -26,6 +26,6 @@ def components(request: Request, edge: EdgeDep) -> HTMLResponse:
     values = {
         "counts": OutcomeCounts({style: 3 + 2 * place for place, style in enumerate(LABELS)}),
         "statuses": list(RunState),
-        "moments": [now - timedelta(seconds=each) for each in (5, 400, 9000, 10**6)],
+        "moments": [now - timedelta(seconds=age) for age in (5, 400, 9000, 10**6)],
     }
     return render(request, "components.html", values)

@@ -89,5 +89,5 @@ def is_known(tag: str, known: str) -> bool:
         tag: of the current answer.
         known: the header's value: `*`, or tags with commas between.
     """
-    tags = {each.strip().removeprefix("W/") for each in known.split(",")}
+    tags = {tag.strip().removeprefix("W/") for tag in known.split(",")}
     return "*" in tags or tag.removeprefix("W/") in tags

@@ -157,7 +157,9 @@ def to_deskarena_error(error: Exception) -> DeskarenaError:
 
 def allowed_methods(routes: Sequence[BaseRoute], request: Request) -> str:
     """The methods of the request's address, for the header `Allow`."""
-    matching = [each for each in routes if isinstance(each, Route) and each.matches(request.scope)[0] is Match.PARTIAL]
+    matching = [
+        route for route in routes if isinstance(route, Route) and route.matches(request.scope)[0] is Match.PARTIAL
+    ]
     methods = {method for route in matching for method in route.methods or ()} or {"GET"}
     return ", ".join(sorted(methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())))
 

@@ -209,7 +209,7 @@ def listing(  # noqa: PLR0913 - the table, and what a template says of it
     if chosen and chosen.slug not in by:
         rows = _sort_rows(rows, chosen.place - 1, descending=state.sort[1])
     hidden = [column for column in columns[1:] if column.slug in state.hidden]
-    hide = f' data-hide="{" ".join(str(each.place) for each in hidden)}"' if hidden else ""
+    hide = f' data-hide="{" ".join(str(field.place) for field in hidden)}"' if hidden else ""
     heads = "".join(_head(column, chosen, state) for column in columns)
     body = "".join((parts[1], hide, parts[2], heads, parts[4], *rows, parts[6]))
     tools = context.environment.get_template("list_tools.html").module.tools(  # type: ignore[attr-defined]

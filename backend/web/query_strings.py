@@ -12,7 +12,7 @@ Query = Mapping[str, str | list[str]]
 def query_of(params: QueryParams) -> dict[str, str | list[str]]:
     """The query of an address: a value by name, several as a list."""
     values = {name: params.getlist(name) for name in params}
-    return {name: each[0] if len(each) == 1 else each for name, each in values.items()}
+    return {name: texts[0] if len(texts) == 1 else texts for name, texts in values.items()}
 
 
 def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:

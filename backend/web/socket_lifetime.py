@@ -49,7 +49,7 @@ async def until_closed(
 
     Sends beats meanwhile.
     """
-    tasks = [asyncio.create_task(each) for each in (sending, _listen(socket, heard), beat(socket))]
+    tasks = [asyncio.create_task(coroutine) for coroutine in (sending, _listen(socket, heard), beat(socket))]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     await over(*tasks)
 

@@ -190,8 +190,8 @@ def error_rates(pairs: int, tasks: int = 154, seed: int = 2) -> Iterator[Simulat
 def _alarms(base: "Floats", other: "Floats") -> float:
     """Share of the pairs of runs in which the test of `--baseline` finds a regression."""
     alarms = 0
-    for one, two in zip(base.tolist(), other.tolist(), strict=True):
-        scores = [TaskScores(str(at), *both) for at, both in enumerate(zip(one, two, strict=True))]
+    for base_rows, other_rows in zip(base.tolist(), other.tolist(), strict=True):
+        scores = [TaskScores(str(at), *both) for at, both in enumerate(zip(base_rows, other_rows, strict=True))]
         result = compare_tasks(scores)
         alarms += result is not None and result.regression_p <= ALPHA
     return alarms / len(base)

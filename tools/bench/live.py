@@ -85,19 +85,19 @@ def main() -> int:
             stack.world.benchmark(quiet_and_restless(), name="bench")
             with shown.published():
                 stack.start_worker()
-                alone, one, wall = measure(stack, shown, viewers, walls, steps)
+                alone, single, wall = measure(stack, shown, viewers, walls, steps)
         finally:
             stack.close()
-    figures = [*_figures(one, alone, f"{viewers} viewers of one episode"),
+    figures = [*_figures(single, alone, f"{viewers} viewers of one episode"),
                *_figures(wall, alone, f"{walls} viewers of {tiles} episodes")]  # fmt: skip
-    share = max(each.viewer_seconds / each.seconds for each, _ in (one, wall)) * 100
+    share = max(watched.viewer_seconds / watched.seconds for watched, _ in (single, wall)) * 100
     facts = {"kilobytes": shown.kilobytes, "viewers": viewers, "walls": walls, "tiles": tiles, "share": share}
     markdown = page([Figure("an agent's step without viewers", "", "ms", tuple(alone)), *figures], load,
                     HEAD.format(**facts))  # fmt: skip
     sys.stdout.write(markdown)
     if not quick:
         PAGE.write_text(markdown)
-    return 0 if all(each.met is not False for each in figures) else 1
+    return 0 if all(figure.met is not False for figure in figures) else 1
 
 
 class LiveEpisodes:
@@ -185,12 +185,12 @@ def measure(
         say("steps without viewers")
         _, alone = remote_steps(stack, api, steps)
         say("viewers of one episode")
-        one = _with_viewers(stack, api, shown.attempts[:1], (viewers, FULL_WIDTH), steps)
+        single = _with_viewers(stack, api, shown.attempts[:1], (viewers, FULL_WIDTH), steps)
         say("walls of tiles")
         wall = _with_viewers(stack, api, shown.attempts, (walls, TILE[0]), steps)
     finally:
         api.stop()
-    return alone, one, wall
+    return alone, single, wall
 
 
 def _with_viewers(

@@ -101,10 +101,10 @@ class LiveViewer(asyncio.Protocol):
         self._captured = captured
 
 
-async def watch(port: int, each: int, width: int, attempts: Sequence[str]) -> Ages:
-    """Watches each attempt `each` times, in pictures of that width, until stdin ends."""
+async def watch(port: int, viewers_per_episode: int, width: int, attempts: Sequence[str]) -> Ages:
+    """Watches each attempt with `viewers_per_episode` viewers, in pictures of that width, until stdin ends."""
     loop, ages, viewers = asyncio.get_running_loop(), Ages(), list[LiveViewer]()
-    for _ in range(each):
+    for _ in range(viewers_per_episode):
         for attempt in attempts:
             address = f"/ws/attempts/{attempt}/live?width={width}"
             _, viewer = await loop.create_connection(
@@ -127,8 +127,8 @@ async def watch(port: int, each: int, width: int, attempts: Sequence[str]) -> Ag
 
 def main() -> None:
     """Watches, and prints what was seen."""
-    port, each, width, *attempts = sys.argv[1:]
-    ages = asyncio.run(watch(int(port), int(each), int(width), attempts))
+    port, viewers, width, *attempts = sys.argv[1:]
+    ages = asyncio.run(watch(int(port), int(viewers), int(width), attempts))
     sys.stdout.write(json.dumps(vars(ages)))
     sys.stdout.flush()
     os._exit(0)  # Hundreds of open connections need no farewell.

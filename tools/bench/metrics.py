@@ -52,7 +52,9 @@ def main() -> int:
         return _run_child()
     started = _import_seconds()
     figures = {key: measured(key) for key in sorted(all_cases()) if options.only in key[1]}
-    slow = sorted(f"{name} ({dialect})" for (dialect, name), each in figures.items() if _is_too_slow(each["1 MB"]))
+    slow = sorted(
+        f"{name} ({dialect})" for (dialect, name), timings in figures.items() if _is_too_slow(timings["1 MB"])
+    )
     text = page(figures, started, slow)
     if options.only:
         sys.stdout.write(text)
@@ -74,8 +76,8 @@ def page(
 ) -> str:
     """The page with the table."""
     rows = [
-        f"| `{name}` | {dialect} | {' | '.join(str(each[label]) for label in SIZES)} |"
-        for (dialect, name), each in sorted(figures.items(), key=lambda item: item[0][::-1])
+        f"| `{name}` | {dialect} | {' | '.join(str(timings[label]) for label in SIZES)} |"
+        for (dialect, name), timings in sorted(figures.items(), key=lambda item: item[0][::-1])
     ]
     verdict = f"Over {MOST_SECONDS:g} s on 1 MB: {', '.join(slow) or 'none'}."
     return f"""# Performance of the metrics

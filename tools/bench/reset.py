@@ -126,13 +126,13 @@ def measured(place: ResetTarget, times: int) -> list[Figure]:
                 until(lambda: held(place.data).count() == before, LINE_SECONDS)
             left = held(place.data).count() - before
         ahead = [_reset(provider, opened, slot, place.spec, ahead=True) for slot in turns[: times // 2]]
-        private = [each.private_bytes() / 2**20 for each in opened]  # type: ignore[attr-defined]
+        private = [desktop.private_bytes() / 2**20 for desktop in opened]  # type: ignore[attr-defined]
         opened.pop().close()
         cold = [_cold(place)]
     finally:
         provider.close()
     resets, bare = zip(*pairs, strict=True)
-    ratio, saved = (percentile(each, 0.5) / percentile(bare, 0.5) for each in (resets, ahead))
+    ratio, saved = (percentile(seconds, 0.5) / percentile(bare, 0.5) for seconds in (resets, ahead))
     return [
         _percentile_figure("reset, the next machine cloned on demand", f"p50 <= {MOST_P50:g} s", resets, 0.5, MOST_P50),
         _percentile_figure("— the same", f"p95 <= {MOST_P95:g} s", resets, 0.95, MOST_P95),

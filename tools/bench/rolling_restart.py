@@ -66,7 +66,9 @@ def page(report: RollReport, load: float) -> str:
         "episodes": f"{report.episodes}",
         "**episodes lost; scored twice** (aim: 0)": f"**{report.lost}; {report.double}**",
         "attempts handed back and made again": f"{report.handed_back}",
-        "answers, p50, p95 and the slowest": ", ".join(f"{one * 1000:.0f} ms" for one in _spread(tally.seconds)),
+        "answers, p50, p95 and the slowest": ", ".join(
+            f"{seconds * 1000:.0f} ms" for seconds in _spread(tally.seconds)
+        ),
         "an API process: from SIGTERM to being used again, p50, slowest": _times(report.api_seconds),
         "a worker: from starting the new one to the old one's end, p50, slowest": _times(report.worker_seconds),
     }

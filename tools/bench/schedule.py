@@ -103,7 +103,7 @@ def loaded(server_url: str, repeats: int) -> list[Figure]:
         queued = filled(new_world, repeats)
         burst = load.simulate(url, None, 120.0)
         rate = load.lease_rate(burst.holds)
-        each = burst.processor / len(burst.holds)
+        seconds_per_lease = burst.processor / len(burst.holds)
         figures = [
             Figure(
                 f"leases a second, {len(burst.holds):,} free slots, {queued:,} queued",
@@ -112,9 +112,12 @@ def loaded(server_url: str, repeats: int) -> list[Figure]:
                 (rate,),
                 rate >= RATE,
             ),
-            Figure("processor time of a lease, workers' part and PostgreSQL's", "", "ms", (each * 1000,)),
+            Figure("processor time of a lease, workers' part and PostgreSQL's", "", "ms", (seconds_per_lease * 1000,)),
             Figure(
-                f"leases a second for which {CORES} cores have the processor time: computed", "", "/s", (CORES / each,)
+                f"leases a second for which {CORES} cores have the processor time: computed",
+                "",
+                "/s",
+                (CORES / seconds_per_lease,),
             ),
         ]
         free_all(new_world)
@@ -132,7 +135,7 @@ def steady(url: str, hold: float) -> list[Figure]:
     rate = len(waits) / (LASTS - full)
     what = f"free slot to lease, {rate:.1f} attempts a second begin, write {STEP_BUDGET} steps and end"
     # Those that were caught in the middle and those that did not end are halves: as many as ended were whole.
-    each = run.processor / sum(hold.ended_at is not None for hold in run.holds) * 1000
+    milliseconds = run.processor / sum(hold.ended_at is not None for hold in run.holds) * 1000
     return [
         Figure(what, "p50 <= 50 ms", "ms", waits, half <= P50),
         Figure("— the same", "p95 <= 250 ms", "ms", waits, most <= P95),
@@ -140,7 +143,7 @@ def steady(url: str, hold: float) -> list[Figure]:
             f"processor time of an attempt: lease, {STEP_BUDGET} steps, other writes, heartbeats",
             "",
             "ms",
-            (each,),
+            (milliseconds,),
         ),
     ]
 

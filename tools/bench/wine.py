@@ -49,7 +49,7 @@ def main() -> int:
     sys.stdout.write(written)
     if not quick:
         PAGE.write_text(written)
-    return 0 if all(one.met is not False for one in figures) else 1
+    return 0 if all(figure.met is not False for figure in figures) else 1
 
 
 def prefixes(folder: Path, times: int) -> list[Figure]:

@@ -115,7 +115,7 @@ class Campaign:
             say("interrupted: what was begun is brought to its end; a second interrupt ends at once")
         finally:
             # An interrupt must not wait for paused processes.
-            processes.signal_all([each.pid for each in processes.below(os.getpid(), now())], signal.SIGCONT)
+            processes.signal_all([process.pid for process in processes.below(os.getpid(), now())], signal.SIGCONT)
             self.load.stop()
         self._end()
         self.outcome.seconds = time.monotonic() - began
@@ -127,7 +127,7 @@ class Campaign:
             self.outcome.unready.append(volley.numbers)
         self._note_workers()
         self.outcome.load.append(report.load_now())
-        noted = [len(each) for each in self.scene.notes]
+        noted = [len(note) for note in self.scene.notes]
         for words in self._fire(volley):
             say(words)
         healed = time.monotonic()
@@ -148,7 +148,7 @@ class Campaign:
         """
         began, pause = time.monotonic(), Event()
         with ThreadPoolExecutor(len(volley.faults), thread_name_prefix="heal") as healing:
-            for planned in sorted(volley.faults, key=lambda each: each.after):
+            for planned in sorted(volley.faults, key=lambda fault: fault.after):
                 pause.wait(max(0.0, began + planned.after - time.monotonic()))
                 yield f"{planned.number:4} {planned.kind}: {self._inject(planned)}"
                 self._heals.append(healing.submit(self._heal, planned))
@@ -272,8 +272,8 @@ class Campaign:
         self._note_workers()
         blows = [(row, blow.at, blow.alone) for blow in self.scene.blows if (row := self._row(blow.pid, blow.at))]
         self.outcome.uptakes = uptakes(facts, blows)
-        for each in self.outcome.slow:
-            words = f"episode {each.episode_id} after {each.seconds:.1f} s"
+        for slow in self.outcome.slow:
+            words = f"episode {slow.episode_id} after {slow.seconds:.1f} s"
             self._note_violations(
                 "end", [Violation("taken up", f"a lost worker's episode is taken up within {LIMIT:g} s", words)]
             )

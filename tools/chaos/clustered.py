@@ -138,8 +138,8 @@ class ClusterStack(ChaosStack):
         return self._there()
 
     def _there(self) -> list[str]:
-        objects = [each for kind in (PODS, SECRETS, LEASES) for each in self.cluster.store.all(kind)]
-        return [f"in the cluster: {_words(each)}" for each in objects]
+        objects = [stored for kind in (PODS, SECRETS, LEASES) for stored in self.cluster.store.all(kind)]
+        return [f"in the cluster: {_words(stored)}" for stored in objects]
 
     def left(self) -> list[str]:
         """Leftovers after all workers had stopped."""

@@ -112,7 +112,7 @@ class Facts:
     def attempts_of(self) -> dict[UUID, list[AttemptFact]]:
         """Attempts by episode, in order."""
         by_episode: dict[UUID, list[AttemptFact]] = {episode.id: [] for episode in self.episodes}
-        for attempt in sorted(self.attempts, key=lambda each: each.number):
+        for attempt in sorted(self.attempts, key=lambda attempt: attempt.number):
             by_episode.setdefault(attempt.episode_id, []).append(attempt)
         return by_episode
 

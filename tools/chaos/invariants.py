@@ -126,7 +126,7 @@ def bounded(facts: Facts, _: Expected) -> Iterator[str]:
             if attempt.failure_class is not None
         ]
         for kind, number in Counter(loss.counted_as for loss in losses).items():
-            loss = next(each for each in losses if each.counted_as == kind)
+            loss = next(candidate for candidate in losses if candidate.counted_as == kind)
             if number > loss.retries + 1:
                 yield f"episode {episode_id} was lost {number} times as {loss}"
 
@@ -136,7 +136,7 @@ def fenced(facts: Facts, _: Expected) -> Iterator[str]:
         if attempt.late:
             yield f"attempt {attempt.id} ({attempt.state}): {attempt.late} steps were written after its end"
     by_slot: dict[object, int] = {}
-    for lease in sorted(facts.leases, key=lambda each: each.acquired_at):
+    for lease in sorted(facts.leases, key=lambda lease: lease.acquired_at):
         if lease.fencing_token < by_slot.get(lease.slot_id, 0):
             yield f"lease {lease.id} came later and has a smaller token than one before it"
         by_slot[lease.slot_id] = lease.fencing_token
@@ -144,7 +144,7 @@ def fenced(facts: Facts, _: Expected) -> Iterator[str]:
 
 def in_order(facts: Facts, _: Expected) -> Iterator[str]:
     for attempt in facts.attempts:
-        times = [each for each in (attempt.started_at, attempt.first_observation_at, attempt.ended_at) if each]
+        times = [moment for moment in (attempt.started_at, attempt.first_observation_at, attempt.ended_at) if moment]
         if any((before - after).total_seconds() > WAITED for before, after in itertools.pairwise(times)):
             yield f"attempt {attempt.id} began, was first seen and ended at {[str(time) for time in times]}"
 
@@ -160,8 +160,8 @@ def cubes_right(facts: Facts, _: Expected) -> Iterator[str]:
     for run_id, (stored, cells) in facts.cubes.items():
         wrong = [key for key in sorted(set(stored) | set(cells)) if stored.get(key) != cells.get(key)]
         if wrong:
-            one = f"of {wrong[0]} stored {stored.get(wrong[0])}, recomputed {cells.get(wrong[0])}"
-            yield f"run {run_id}: {len(wrong)} cells are wrong: {one}"
+            example = f"of {wrong[0]} stored {stored.get(wrong[0])}, recomputed {cells.get(wrong[0])}"
+            yield f"run {run_id}: {len(wrong)} cells are wrong: {example}"
 
 
 def submitted_once(facts: Facts, _: Expected) -> Iterator[str]:
@@ -220,8 +220,8 @@ ALL = (
 def violations(facts: Facts, expected: Expected, *, at_end: bool = False) -> list[Violation]:
     """All that does not hold; before the end without what holds only then."""
     return [
-        Violation(each.name, each.sentence, words)
-        for each in ALL
-        if at_end or not each.at_end
-        for words in each.check(facts, expected)
+        Violation(invariant.name, invariant.sentence, words)
+        for invariant in ALL
+        if at_end or not invariant.at_end
+        for words in invariant.check(facts, expected)
     ]

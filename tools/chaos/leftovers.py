@@ -52,7 +52,7 @@ class LeftoverWatch:
 
 def _orphans(stack: WatchedStack, facts: Facts, moment: float) -> list[tuple[str, str]]:
     family = processes.below(os.getpid(), moment)
-    known = {os.getpid(), *(each.pid for each in family)}
+    known = {os.getpid(), *(process.pid for process in family)}
     note_desktop_supervisors(stack)
     findings = [
         (f"stranger {stranger.pid}", f"{stranger}, which is nobody's child")
@@ -104,17 +104,17 @@ def needed_since(facts: Facts) -> float | None:
 def _of_dead_workers(stack: WatchedStack, family: list[ProcessInfo]) -> list[tuple[str, str]]:
     """What descends from a guard, but not from the child that it guards."""
     by_parent: dict[int, list[ProcessInfo]] = {}
-    for each in family:
-        by_parent.setdefault(each.parent, []).append(each)
+    for process in family:
+        by_parent.setdefault(process.parent, []).append(process)
     findings = []
     for name in WORKERS:
         pid = stack.pid(name)
-        guard = next((each.parent for each in family if each.pid == pid), None)
+        guard = next((process.parent for process in family if process.pid == pid), None)
         if guard is not None:
             findings += [
-                (f"left {each.pid}", f"{each}, left behind by an earlier {name}")
-                for each in by_parent[guard]
-                if each.pid != pid
+                (f"left {process.pid}", f"{process}, left behind by an earlier {name}")
+                for process in by_parent[guard]
+                if process.pid != pid
             ]
     return findings
 
@@ -125,7 +125,7 @@ def at_rest(stack: ChaosStack, facts: Facts) -> list[str]:
     family = processes.below(os.getpid(), moment)
     findings = [words for _, words in _orphans(stack, facts, moment)]
     findings += [f"desktop {name}" for name in sorted(processes.desktops(family))]
-    findings += [f"an evaluator: {each}" for each in family if "worker.evaluation.child" in each.words]
+    findings += [f"an evaluator: {process}" for process in family if "worker.evaluation.child" in process.words]
     findings += [f"the folder {path}" for path in stack.tmp.glob("deskarena-evidence-*")]
     supervisors = list(stack.tmp.glob("deskarena-supervisors-*/supervisor-*"))
     findings += [f"the folder of a dead desktop supervisor {path}" for path in supervisors[len(WORKERS) :]]

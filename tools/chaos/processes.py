@@ -51,7 +51,9 @@ def below(pid: int, moment: float) -> list[ProcessInfo]:
         children = psutil.Process(pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
-    return [each for each in (observe(process, moment) for process in children) if each is not None]
+    return [
+        process_info for process_info in (observe(process, moment) for process in children) if process_info is not None
+    ]
 
 
 def is_desktop(process: ProcessInfo) -> bool:
@@ -85,9 +87,9 @@ def strangers(folder: Path, supervisors: Collection[str], family: set[int], mome
             known = known or mark in process.environ().get("TMPDIR", "") or any(mark in word for word in words)
         except psutil.Error:
             continue
-        each = observe(process, moment) if known else None
-        if each is not None:
-            matches.append(each)
+        match = observe(process, moment) if known else None
+        if match is not None:
+            matches.append(match)
     return matches
 
 

@@ -52,7 +52,9 @@ def uptakes(facts: Facts, blows: Sequence[tuple[UUID, float, bool]]) -> list[Upt
             if attempt.episode_id not in own or attempt.state != "lost":
                 continue
             if attempt.worker_id == worker and _was_live(attempt, moment):
-                following = [each for each in attempts[attempt.episode_id] if each.number == attempt.number + 1]
+                following = [
+                    candidate for candidate in attempts[attempt.episode_id] if candidate.number == attempt.number + 1
+                ]
                 rows.append(_uptake(facts, attempt, following, moment, alone=alone))
     return rows
 

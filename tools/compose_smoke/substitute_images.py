@@ -21,7 +21,9 @@ DEBIAN = "debian:12.12-slim"
 
 def build_all() -> None:
     """Builds what is missing."""
-    images = [each["image"] for each in yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"].values()]
+    images = [
+        service["image"] for service in yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"].values()
+    ]
     base("bookworm")
     base("trixie")
     with tempfile.TemporaryDirectory() as name:

@@ -27,7 +27,7 @@ def environment(tree: Path, cache: Path, inherited: Mapping[str, str]) -> dict[s
 def described(tree: Path) -> list[str]:
     """Packages of the API's schema; those of `vendor/k8s.io` are links into `staging`."""
     tops = [tree / top for top in ("cmd", "pkg", "plugin", "third_party")]
-    tops += [each for each in (tree / "vendor/k8s.io").iterdir() if each.name not in _LEFT_OUT]
+    tops += [folder for folder in (tree / "vendor/k8s.io").iterdir() if folder.name not in _LEFT_OUT]
     packages = set()
     for top in tops:
         for folder, _, names in os.walk(top):

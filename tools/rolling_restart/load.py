@@ -68,7 +68,7 @@ class ClientLoad:
         self._address, self._run_id, self._short, self._pause = address, run_id, short, pause
         self._ended = Event()
         work = [self._read, self._read, self._watch, self._submit, self._change, self._wait, self._listen]
-        self._threads = [Thread(target=self._guard, args=(each,), daemon=True) for each in work]
+        self._threads = [Thread(target=self._guard, args=(task,), daemon=True) for task in work]
 
     def __enter__(self) -> Self:
         for thread in self._threads:

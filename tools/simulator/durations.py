@@ -96,6 +96,6 @@ def played(typical: Sequence[Length], seed: int, noise: float = NOISE) -> list[L
     generator = random.Random(seed)  # noqa: S311 - a sample
     spread = math.sqrt(math.log(1.0 + noise * noise))
     return [
-        Length(each.prepare, each.play * generator.lognormvariate(-spread * spread / 2, spread), each.evaluate)
-        for each in typical
+        Length(length.prepare, length.play * generator.lognormvariate(-spread * spread / 2, spread), length.evaluate)
+        for length in typical
     ]

@@ -75,7 +75,9 @@ def simulate(url: str, seconds: float | None, lasts: float) -> LoadResult:
             over.wait(lasts + PATIENCE)
         except BrokenBarrierError as error:
             errors = [part.exception(PATIENCE) for part in parts]
-            raise next((each for each in errors if each and not isinstance(each, BrokenBarrierError)), error) from None
+            raise next(
+                (error for error in errors if error and not isinstance(error, BrokenBarrierError)), error
+            ) from None
         used = processor_seconds() - before
         return LoadResult([hold for part in parts for hold in part.result()], used)
 

@@ -58,15 +58,15 @@ def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Pla
             worker.start()
         _keep_up(timeline, world)
         ends = []
-        for at, each in enumerate(lengths):
-            now |= {f"{task.domain}/{task.name}": length for task, length in zip(waa_tasks(), each, strict=True)}
-            began, target = clock.seconds, len(journal.ended) + len(each)
+        for at, shares in enumerate(lengths):
+            now |= {f"{task.domain}/{task.name}": length for task, length in zip(waa_tasks(), shares, strict=True)}
+            began, target = clock.seconds, len(journal.ended) + len(shares)
             submit(world, ProjectShare("waa"), seed=at)
             for worker in workers:
                 worker.wake()
             timeline.run(lambda target=target: len(journal.ended) >= target)  # type: ignore[misc]
             ends.append(clock.seconds - began)
-    return [_play(each, end, typical) for each, end in zip(lengths, ends, strict=True)]
+    return [_play(share, end, typical) for share, end in zip(lengths, ends, strict=True)]
 
 
 def _keep_up(timeline: VirtualTime, world: World) -> None:
@@ -86,7 +86,7 @@ def _fate(claim: Claim, lengths: dict[str, Length]) -> AttemptOutcome:
 def _play(lengths: Sequence[Length], end: float, typical: Sequence[Length]) -> Play:
     seconds, slots = [length.total for length in lengths], NODES * SLOTS
     bound = lower_bound(seconds, slots)
-    by_typical = longest_first(seconds, slots, [each.total for each in typical])
+    by_typical = longest_first(seconds, slots, [length.total for length in typical])
     others = [policy(seconds, slots) for policy in (static_slices, first_come)]
     spans = [end, *others, by_typical, longest_first(seconds, slots)]
     return Play(bound, *(span / bound for span in spans))

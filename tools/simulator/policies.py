@@ -16,8 +16,8 @@ def static_slices(seconds: Sequence[float], slots: int) -> float:
     Source: `src/win-arena-container/client/run.py` of WindowsAgentArena: `len // workers` tasks in a row for each
     worker, the first `len % workers` of them one more.
     """
-    each, extra = divmod(len(seconds), slots)
-    starts = [slot * each + min(slot, extra) for slot in range(slots + 1)]
+    per_slot, extra = divmod(len(seconds), slots)
+    starts = [slot * per_slot + min(slot, extra) for slot in range(slots + 1)]
     return max(sum(seconds[start:end]) for start, end in pairwise(starts))
 
 

@@ -141,11 +141,11 @@ class TestBed:
         actions = [action for run in runs for episode in client.items(f"/runs/{run}/episodes")
                    for action in _actions(client, episode["id"])]  # fmt: skip
         score = results[0] if results else None
-        sys.stdout.write(f"{trial.agent}, {trial.task}: {score}, {[one['type'] for one in actions]}\n")
+        sys.stdout.write(f"{trial.agent}, {trial.task}: {score}, {[action['type'] for action in actions]}\n")
         if score != 1.0:
             sys.stdout.write(log.read_text()[-4000:])
         sys.stdout.flush()
-        return TrialOutcome(trial, changed + len(trial.mended), score, tuple(one["type"] for one in actions))
+        return TrialOutcome(trial, changed + len(trial.mended), score, tuple(action["type"] for action in actions))
 
 
 def _copy(checkout: Path, target: Path) -> Path:
@@ -177,7 +177,7 @@ def _task_files(place: Path, trial: AgentTrial, example: Path | None, client: Cl
     if example is not None:
         shutil.copy(example, target)
     else:
-        (task,) = [one for one in client.items("/benchmarks/starter/tasks", q=name) if one["task"] == trial.task]
+        (task,) = [task for task in client.items("/benchmarks/starter/tasks", q=name) if task["task"] == trial.task]
         config = {"id": name, "instruction": task["instruction"], "config": [], "evaluator": {}}
         target.write_text(json.dumps(config))
     (place / "tasks.json").write_text(json.dumps({domain: [name]}))

@@ -81,14 +81,14 @@ def write_page(
     path.write_text(f"{_HEAD}{when}{table}{''.join(rows)}{_GUEST}")
 
 
-def _row(one: TrialOutcome, commits: Mapping[str, str], packages: Mapping[str, str]) -> str:
-    trial = one.trial
+def _row(outcome: TrialOutcome, commits: Mapping[str, str], packages: Mapping[str, str]) -> str:
+    trial = outcome.trial
     version = commits.get(trial.source, "")
     if not trial.checkout:
         package = "ui-tars" if trial.source == "ui-tars" else "gui-agents"
         version = f"{package} {packages.get(package, 'unknown')}"
-    counts = ", ".join(f"{number} {kind}" for kind, number in Counter(one.actions).items())
-    lines = "own loop" if trial.source == "ui-tars" else str(one.lines)
-    score = "none" if one.score is None else f"{one.score:g}"
+    counts = ", ".join(f"{number} {kind}" for kind, number in Counter(outcome.actions).items())
+    lines = "own loop" if trial.source == "ui-tars" else str(outcome.lines)
+    score = "none" if outcome.score is None else f"{outcome.score:g}"
     task = trial.task[:20]
     return f"| {trial.agent} | {version} | {task} | {lines} | {trial.needs or '-'} | {counts} | {score} |\n"

@@ -25,7 +25,7 @@ class ReplayConfig(AgentConfig):
     def make(self, action_set: list[ActionSchema] | None = None, **kwargs: Any) -> "Replay":
         """An agent for the task `task_id`. Raises ValueError if the desktop lacks one of its actions."""
         actions = self.actions[kwargs["task_id"]]
-        missing = {action.name for action in actions} - {each.name for each in action_set or ()}
+        missing = {action.name for action in actions} - {action.name for action in action_set or ()}
         if missing:
             raise ValueError(f"there are no actions {sorted(missing)}")
         return Replay(self, actions)

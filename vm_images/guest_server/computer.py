@@ -188,7 +188,7 @@ class OS:
     def maximize_window(self, window: str | None = None) -> None:
         """Shows the window of that title, or the active one, over the whole screen."""
         windows = self._shell.windows()
-        target = closest(windows, window) if window else next((each for each in windows if each.active), None)
+        target = closest(windows, window) if window else next((window for window in windows if window.active), None)
         if target is None:
             raise LookupError(f"no window {window!r}" if window else "no window is active")
         self._shell.show(target)

@@ -84,7 +84,7 @@ class _Server:
         await web.SockSite(runner, sock).start()
         ground.watch(self._machine, self._fail)
         started = (await egress.start_relay(self._machine), await serve_keyboard(self._machine))
-        self._relays += [each for each in started if each is not None]
+        self._relays += [process for process in started if process is not None]
         # In a thread: querying Windows' licence takes seconds.
         await asyncio.to_thread(self._machine.health.settled)
         ready()

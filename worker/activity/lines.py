@@ -94,7 +94,7 @@ class ProgressLines:
 
     def show(self) -> None:
         with self._lock:
-            for activity in [each for each in self._running if each.seconds is not None]:
+            for activity in [activity for activity in self._running if activity.seconds is not None]:
                 self._running.remove(activity)
                 self._end(activity)
             for activity in self._tracker.after(self._last_number):

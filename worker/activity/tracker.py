@@ -83,7 +83,7 @@ class Tracker:
     def after(self, number: int) -> Sequence[Activity]:
         """All activities after the given number, oldest first; the last may still run."""
         with self._lock:
-            return [each for each in self._all if each.number > number]
+            return [record for record in self._all if record.number > number]
 
     def seconds(self, activity: Activity) -> float:
         """Elapsed time, or duration if it has ended."""

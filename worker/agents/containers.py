@@ -253,7 +253,7 @@ class Engine:
         except (OSError, subprocess.TimeoutExpired) as error:
             logger.warning("%s: %s", line[:2], error)
             return None
-        output, complained = (each.decode(errors="replace") for each in (done.stdout, done.stderr))
+        output, complained = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
         return subprocess.CompletedProcess(line, done.returncode, output, complained)
 
 

@@ -244,7 +244,7 @@ class _Attempt:
         # If a person is the agent, there is no agent to take over from.
         human = getattr(plugin, "human", False)
         control = None if human else self._tools.control(claim, opened.desktop.screen)
-        waits = [each.wait_seconds for each in (models, line) if each is not None]
+        waits = [timer.wait_seconds for timer in (models, line) if timer is not None]
 
         def wait_seconds() -> float:
             return sum(waited() for waited in waits)

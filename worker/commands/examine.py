@@ -66,7 +66,7 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     wait(every, seconds)
     late = TrialFinding(BROKEN, f"it did not finish within {seconds:g} s")
     findings = desktop.result() if desktop.done() else _no_desktop(late, programs)
-    findings |= {name: each.result() if each.done() else late for name, each in coming.items()}
+    findings |= {name: check.result() if check.done() else late for name, check in coming.items()}
     # What is still being created ends with its supervisor.
     local.close()
     pool.shutdown()
@@ -200,7 +200,7 @@ def try_evaluators() -> TrialFinding:
 def main() -> int:
     programs: dict[str, Any] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     findings = examine(get_settings(), programs)
-    sys.stdout.write(json.dumps({name: asdict(each) for name, each in findings.items()}) + "\n")
+    sys.stdout.write(json.dumps({name: asdict(finding) for name, finding in findings.items()}) + "\n")
     return 0
 
 

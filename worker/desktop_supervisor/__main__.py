@@ -18,7 +18,7 @@ def main() -> int:
         cache=Path(options["cache"]),
         server=Path(options["server"]),
         site=Path(options["site"]),
-        private=tuple(Path(each) for each in options["private"]),
+        private=tuple(Path(path) for path in options["private"]),
         wine=Path(options["wine"]) if options["wine"] else None,
         overlay=options["overlay"],
         groups=options["groups"],

@@ -71,7 +71,7 @@ class DevToolsBrowser:
         if self._ask(f"/json/close/{_plain(tab)}", deadline).status != _OK:
             raise GuestRefused(f"there is no page {tab[:100]}", kind="not_found")
         try:
-            while any(each.id == tab for each in self.tabs()):
+            while any(open_tab.id == tab for open_tab in self.tabs()):
                 Event().wait(min(_LOOK, deadline.left()))
         except GuestRefused as error:
             if error.kind != "no_browser":  # The last page takes its browser along.

@@ -9,14 +9,14 @@ from backend.domain.machines.slots import SERVICE_NEEDS
 LOOK_SECONDS = 0.1
 
 
-def max_parallel(memory: int, one: int) -> int:
+def max_parallel(memory: int, per_evaluation: int) -> int:
     """Maximum number of parallel children; at least one.
 
     Args:
         memory: bytes that the worker and its children may use; the service's own share is subtracted.
-        one: bytes that one child may use.
+        per_evaluation: bytes that one child may use.
     """
-    return max(1, (memory - SERVICE_NEEDS.memory) // one)
+    return max(1, (memory - SERVICE_NEEDS.memory) // per_evaluation)
 
 
 class FairSemaphore:
@@ -49,6 +49,6 @@ class FairSemaphore:
             with self._lock:
                 self._line.remove(mine)
 
-    def _is_turn_of(self, one: object) -> bool:
+    def _is_turn_of(self, ticket: object) -> bool:
         with self._lock:
-            return one in self._line[: self.number]
+            return ticket in self._line[: self.number]

@@ -130,7 +130,9 @@ def _label(node: Object) -> tuple[int | None, str]:
 
 
 def _state(node: Object, wants: NodeRequirements, given_up: bool) -> tuple[NodeState, str]:  # noqa: FBT001 - one of three facts
-    taints = [each for each in (node.get("spec") or {}).get("taints") or [] if not tolerated(each, wants.tolerations)]
+    taints = [
+        taint for taint in (node.get("spec") or {}).get("taints") or [] if not tolerated(taint, wants.tolerations)
+    ]
     out = [taint for taint in taints if taint.get("effect") == _OUT and taint.get("key") not in _NOT_HEARD]
     if out:
         return NodeState.LOST, f"it evicts its pods: {_taint_text(out[0])}"
@@ -142,7 +144,7 @@ def _state(node: Object, wants: NodeRequirements, given_up: bool) -> tuple[NodeS
         return NodeState.DRAINING, _REMOVED
     # A cordoned node's taint may come after the field, or be missing for pods that tolerate it.
     if (node.get("spec") or {}).get("unschedulable"):
-        others = [each for each in hard if each.get("key") != _CORDONED]
+        others = [taint for taint in hard if taint.get("key") != _CORDONED]
         return NodeState.DRAINING, _taint_text(others[0]) if others else _WORDS[_CORDONED]
     if hard:
         return NodeState.DRAINING, _taint_text(hard[0])
@@ -193,7 +195,11 @@ def _covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
 
 
 def _ready(node: Object) -> tuple[bool, str]:
-    conditions = [each for each in (node.get("status") or {}).get("conditions") or [] if each.get("type") == "Ready"]
+    conditions = [
+        condition
+        for condition in (node.get("status") or {}).get("conditions") or []
+        if condition.get("type") == "Ready"
+    ]
     if not conditions:
         return False, "it has not reported yet whether it is ready"
     if conditions[0].get("status") == "True":

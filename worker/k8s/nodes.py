@@ -87,10 +87,10 @@ class NodeRegistry(PeriodicThread):
         fresh, current = self._fresh(), self._source()
         if current is None:
             return []
-        now = {each.name: each for each in current}
+        now = {node.name: node for node in current}
         whole = time.monotonic() >= self._again_at and fresh
-        changes = [each for name, each in now.items() if whole or each != self._written.get(name)]
-        changes += [_as_gone(each) for name, each in self._written.items() if name not in now]
+        changes = [node for name, node in now.items() if whole or node != self._written.get(name)]
+        changes += [_as_gone(node) for name, node in self._written.items() if name not in now]
         if not changes and not whole:
             return []
         changed = self._database.once(
@@ -151,12 +151,12 @@ class NodeWatch:
         if self.reflector.trouble or wants is None:
             return None
         objects, slow = self.reflector.objects(), self._emulated()
-        self._silent = {name: self._silent.get(name, now) for name, each in objects.items() if not _is_ready(each)}
+        self._silent = {name: self._silent.get(name, now) for name, node in objects.items() if not _is_ready(node)}
         results = [
             node_report(
-                each, wants, silent=now - self._silent.get(name, now), grace=self._grace, emulated=slow.get(name, "")
+                node, wants, silent=now - self._silent.get(name, now), grace=self._grace, emulated=slow.get(name, "")
             )
-            for name, each in sorted(objects.items())
+            for name, node in sorted(objects.items())
         ]
         return [result for result in results if result is not None]
 

@@ -134,7 +134,7 @@ def volume(text: str, which: str) -> Volume:
         what, _, storage = what.partition(":")
     if kind not in kinds or not what:
         raise Invalid(
-            f"{text!r} is not a valid volume, expected {', '.join(f'{each}:...' for each in kinds)}",
+            f"{text!r} is not a valid volume, expected {', '.join(f'{image_kind}:...' for image_kind in kinds)}",
             code="invalid_setting",
             path=name,
         )

@@ -235,7 +235,7 @@ def _failure(status: Mapping[str, Any], disrupted: Mapping[str, Any]) -> tuple[C
     ended = [
         (container.get("state") or {}).get("terminated") or {} for container in status.get("containerStatuses") or []
     ]
-    killed = [each for each in ended if each.get("reason") == "OOMKilled"]
+    killed = [state for state in ended if state.get("reason") == "OOMKilled"]
     if killed:
         return Cause.MEMORY, _end_description(killed[0])
     if reason in _LOST or str(disrupted.get("reason")) in _LOST:
@@ -246,7 +246,7 @@ def _failure(status: Mapping[str, Any], disrupted: Mapping[str, Any]) -> tuple[C
         return Cause.EVICTED, str(disrupted.get("message") or disrupted.get("reason") or "")
     if reason:
         return Cause.REFUSED, f"{reason}: {message}"
-    return Cause.ENDED, "; ".join(_end_description(each) for each in ended if each)
+    return Cause.ENDED, "; ".join(_end_description(state) for state in ended if state)
 
 
 def _disruption(reason: str, message: str, events: Sequence[Object]) -> tuple[Cause, str]:
@@ -265,7 +265,7 @@ def _missing_pod_status(events: Sequence[Object]) -> PodStatus:
 
 def _condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     listed: Sequence[Mapping[str, Any]] = status.get("conditions") or []
-    return next((each for each in listed if each.get("type") == kind), {})
+    return next((condition for condition in listed if condition.get("type") == kind), {})
 
 
 def _last(events: Sequence[Object], reasons: Collection[str], *, containing: str = "") -> Object | None:

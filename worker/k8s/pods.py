@@ -233,7 +233,7 @@ class Pods(PodInventory):
         for _ in range(2):
             try:
                 secret = self._cluster.get(SECRETS, name)
-                if uid not in {each.get("uid") for each in secret["metadata"].get("ownerReferences") or []}:
+                if uid not in {owner.get("uid") for owner in secret["metadata"].get("ownerReferences") or []}:
                     raise _Foreign(uid)
                 return base64.b64decode(secret["data"][manifests.TOKEN]).decode()
             except ObjectNotFound:
@@ -376,11 +376,11 @@ class Pods(PodInventory):
         left = list(pods)
 
         def none_left() -> bool:
-            left[:] = [each for each in left if not self._is_gone(each.name, each.uid)]
+            left[:] = [pod for pod in left if not self._is_gone(pod.name, pod.uid)]
             return not left
 
         if not self.watch.wait(none_left, GONE_SECONDS):
-            logger.warning("%d pods are not deleted: %s", len(left), ", ".join(each.name for each in left))
+            logger.warning("%d pods are not deleted: %s", len(left), ", ".join(pod.name for pod in left))
 
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self.watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):

@@ -148,14 +148,14 @@ class Reflector:
         listed = self._cluster.list(self._resource, labels=self._labels, fields=self._fields)
         objects = {_name(item): item for item in listed.items}
         before = self.objects()
-        for name, each in objects.items():
+        for name, new in objects.items():
             old = before.get(name)
-            if old is None or _uid(old) != _uid(each):
+            if old is None or _uid(old) != _uid(new):
                 if old is not None:
                     self._note("DELETED", old)
-                self._note("ADDED", each)
-            elif _version(old) != _version(each):
-                self._note("MODIFIED", each)
+                self._note("ADDED", new)
+            elif _version(old) != _version(new):
+                self._note("MODIFIED", new)
         for name in before.keys() - objects.keys():
             self._note("DELETED", before[name])
         self._note_success(asked_at, self._hasty)

@@ -52,7 +52,7 @@ def places(mountinfo: str, membership: str) -> dict[str, list[CgroupParent]]:
             nearest = _under(target, root, own[""])
             chain = [nearest, *(parent for parent in nearest.parents if parent == target or target in parent.parents)]
             for name in CONTROLLERS:
-                parents[name] += [CgroupParent(V2, each) for each in chain]
+                parents[name] += [CgroupParent(V2, path) for path in chain]
     return parents
 
 
@@ -261,7 +261,7 @@ def remove_tree(folder: Path, timeout: float) -> bool:
     """Removes a supervisor's group with the groups below, waiting for the kernel to release them."""
     deadline = time.monotonic() + timeout
     while folder.is_dir():
-        for child in [*(each for each in folder.glob("*/") if each.is_dir()), folder]:
+        for child in [*(subgroup for subgroup in folder.glob("*/") if subgroup.is_dir()), folder]:
             _remove_folder(child)
         if time.monotonic() > deadline:
             return False

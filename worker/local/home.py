@@ -17,7 +17,7 @@ USER_FOLDERS = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Publi
 def content_hash(folder: Path = SOURCE) -> str:
     """Hash of names and contents of a folder's files, 16 hexadecimal digits. Links are followed."""
     digest = hashlib.sha256()
-    for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.parent.name != "__pycache__"):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__"):
         data = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
         digest.update(f"{path.relative_to(folder)}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()[:16]

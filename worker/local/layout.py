@@ -270,10 +270,10 @@ def hidden_folders(private: Sequence[Path]) -> tuple[str, ...]:
     hidden = [path for path in HIDDEN if Path(path).is_dir() and not Path(path).is_symlink()]
     for folder in private:
         real = folder.resolve()
-        if any(each == real or real in each.parents for each in bound):
+        if any(path == real or real in path.parents for path in bound):
             raise ValueError(
                 f"{real} contains parts of the operating system that desktops need. Choose another folder."
             )
-        if any(each in real.parents for each in bound) and not any(Path(path) in real.parents for path in hidden):
+        if any(path in real.parents for path in bound) and not any(Path(path) in real.parents for path in hidden):
             hidden.append(str(real))
     return tuple(hidden)

@@ -98,8 +98,8 @@ def _try_folder(folder: Path) -> None:
 
 def _try_file(target: Path) -> None:
     """Changes a file of the template, which copies it up, and deletes it, which hides it."""
-    few = itertools.islice((each for each in target.rglob("*") if each.is_file() and not each.is_symlink()), _LOOKED_AT)
-    file = next((each for each in few if each.stat().st_size <= _SMALL), None)
+    few = itertools.islice((path for path in target.rglob("*") if path.is_file() and not path.is_symlink()), _LOOKED_AT)
+    file = next((path for path in few if path.stat().st_size <= _SMALL), None)
     if file is None:
         return
     before = file.read_bytes()

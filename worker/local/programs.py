@@ -21,5 +21,5 @@ def programs(path: Sequence[str] = tuple(ENVIRONMENT["PATH"].split(":"))) -> tup
 
 def _visible(path: str) -> bool:
     real = os.path.realpath(path)
-    inside = real.startswith(("/usr/", "/bin/")) and not real.startswith(tuple(f"{each}/" for each in HIDDEN))
+    inside = real.startswith(("/usr/", "/bin/")) and not real.startswith(tuple(f"{folder}/" for folder in HIDDEN))
     return inside and os.path.isfile(real) and os.access(real, os.X_OK)  # noqa: PTH113 - a thousand of them

@@ -254,7 +254,7 @@ def _signal_offset(name: str) -> int:
 def _of_signals(offset: int, refused: list[bytes]) -> list[bytes]:
     """What to do with the signals from outside; the others are allowed."""
     rest = len(_SIGNALS_FROM_OUTSIDE)
-    jumps = [_instruction(_JUMP_EQUAL, each, rest - place, 0) for place, each in enumerate(_SIGNALS_FROM_OUTSIDE)]
+    jumps = [_instruction(_JUMP_EQUAL, signal, rest - place, 0) for place, signal in enumerate(_SIGNALS_FROM_OUTSIDE)]
     return [_instruction(_LOAD_WORD, offset), *jumps, _ALLOWED, *refused]
 
 

@@ -38,7 +38,7 @@ def full_of_files(pid: int) -> int:
         for descendant in descendants(pid)
         if is_of_the_session(status_of(Path(f"/proc/{descendant}/status")))
     ]
-    return next((files for each in session if (files := _open_files(each)) >= _most_files(each) - _FEW_FILES), 0)
+    return next((files for pid in session if (files := _open_files(pid)) >= _most_files(pid) - _FEW_FILES), 0)
 
 
 def _open_files(pid: int) -> int:

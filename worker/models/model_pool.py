@@ -91,9 +91,9 @@ class ModelPool:
             logger.error("no model endpoint can be used: %s", error.message)  # noqa: TRY400 - the message says it all.
             return {"models.toml": {"api": "", "ok": False, "answers": None, "reason": error.message}}
         with ThreadPoolExecutor(max_workers=_MOST_ASKED) as pool:
-            offers = pool.map(lambda each: self._offer(each, vendors=vendors), endpoints.values())
+            offers = pool.map(lambda endpoint: self._offer(endpoint, vendors=vendors), endpoints.values())
             named = zip(endpoints.values(), offers, strict=True)
-            return dict(sorted((each.name, {"api": each.api, **offer}) for each, offer in named))
+            return dict(sorted((endpoint.name, {"api": endpoint.api, **offer}) for endpoint, offer in named))
 
     def _offer(self, endpoint: Endpoint, *, vendors: bool) -> dict[str, Any]:
         prices = [price.model_dump(mode="json") for price in endpoint.prices]

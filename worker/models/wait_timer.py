@@ -100,7 +100,7 @@ class WaitTimer:
             if not self._calls:
                 return None
             now = self._now()
-            number, call = min(self._calls.items(), key=lambda each: each[1].since)
+            number, call = min(self._calls.items(), key=lambda item: item[1].since)
             if now - call.since < least:
                 return None
             return ModelWait(

@@ -52,7 +52,7 @@ class KnownImages:
     def of(self, node: str = "") -> tuple[PodImage, ...]:
         """All images by name; if several nodes have one, that of the given node is preferred if complete."""
         with self._lock:
-            read = sorted(self._read.items(), key=lambda each: (each[0] != node, each[0]))
+            read = sorted(self._read.items(), key=lambda item: (item[0] != node, item[0]))
         by_name: dict[str, PodImage] = {}
         for _, images in read:
             for image in images:

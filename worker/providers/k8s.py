@@ -276,8 +276,8 @@ class K8sProvider:
         with self._lock:
             opened, self._open = list(self._open.values()), {}
         slots = self.slots.close()
-        for each in opened:
-            each.close()
+        for desktop in opened:
+            desktop.close()
         for pod_slot in slots:
             pod_slot.leave()
         self._remove_all(slots)

@@ -194,7 +194,9 @@ class VmFactory:
         """Why it could not be created there recently."""
         with self._lock:
             now = time.monotonic()
-            young = {place: each for place, each in self._failed.items() if now - each[0] < FORGET_FAILURE_SECONDS}
+            young = {
+                place: failure for place, failure in self._failed.items() if now - failure[0] < FORGET_FAILURE_SECONDS
+            }
             self._failed = young
             return young[bench.where, order.key][1] if (bench.where, order.key) in young else None
 

@@ -66,8 +66,8 @@ class AccessGate:
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             with selectors.DefaultSelector() as selector:
-                for each in self.sockets():
-                    selector.register(each, selectors.EVENT_READ)
+                for listener in self.sockets():
+                    selector.register(listener, selectors.EVENT_READ)
                 ready = [key.fileobj for key, _ in selector.select(min(SECONDS, left))]
             entered = self.turn(ready)
             if entered is not None:
@@ -94,7 +94,7 @@ class AccessGate:
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
             if len(self._visitors) >= MOST_VISITORS:
-                self._drop(min(self._visitors.values(), key=lambda each: each.until))
+                self._drop(min(self._visitors.values(), key=lambda visitor: visitor.until))
             connection.setblocking(False)
             steady(connection)
             self._visitors[connection] = _UnverifiedConnection(connection, time.monotonic() + SECONDS)

@@ -83,8 +83,8 @@ class BackgroundJob:
 def run_job(what: str, files: Sequence[Path]) -> list[str]:
     """Runs the job. Raises OSError."""
     results = []
-    for each in files:
-        with each.open("rb") as file:
+    for path in files:
+        with path.open("rb") as file:
             if what == HASH:
                 results.append(hashlib.file_digest(file, "sha256").hexdigest())
             else:

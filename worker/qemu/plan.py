@@ -146,7 +146,7 @@ def machine_of(folder: Path, image: MachineImage, screen: ScreenSize, host: Host
         ClusterLost: It is not possible here.
     """
     if not image.shows(screen):
-        can = ", ".join(f"{each.width}x{each.height}" for each in image.screens)
+        can = ", ".join(f"{screen.width}x{screen.height}" for screen in image.screens)
         raise ClusterLost(
             f"the image {image.name} does not support the screen {screen.width}x{screen.height}",
             code="screen_not_available",

@@ -165,7 +165,7 @@ class RemoteSupervisor(SupervisorClient):
 
     def templates(self) -> list[Template]:
         """Every complete template. Raises SupervisorError."""
-        return [_template(each) for each in self.request_field("templates", {"op": "templates"})]
+        return [_template(item) for item in self.request_field("templates", {"op": "templates"})]
 
     def make(self, key: str) -> str:
         return str(self.request_field("place", {"op": "make", "key": key}))

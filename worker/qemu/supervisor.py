@@ -116,8 +116,8 @@ class SupervisorSession:
     def _heard(self, who: socket.socket | int) -> Sequence[object]:
         """Waits for a descriptor, the gate or a machine, and handles the latter two. Returns what is ready."""
         with selectors.DefaultSelector() as selector:
-            for each in (who, *(self._door.sockets() if self._door is not None else ())):
-                selector.register(each, selectors.EVENT_READ)
+            for listener in (who, *(self._door.sockets() if self._door is not None else ())):
+                selector.register(listener, selectors.EVENT_READ)
             for running in self._slot.machines.values():
                 if not running.reported:
                     for source in (running.qemu.pid_fd, running.qemu.qmp, running.qemu.words_fd):
@@ -226,7 +226,7 @@ def _about(
     """Requests about a pod's volumes. Args: done: runs a job."""
 
     def hashes(message: dict[str, Any]) -> dict[str, Any]:
-        names = [str(each) for each in message["names"]]
+        names = [str(name) for name in message["names"]]
         digests = done(HASH, volumes.files(str(message["folder"]), names))
         return {"hashes": dict(zip(names, digests, strict=True))}
 

@@ -72,7 +72,7 @@ class Templates:
     def all(self) -> list[Template]:
         if not self._folder.is_dir():
             return []
-        templates = (self.find(each.name) for each in sorted(self._folder.iterdir()) if (each / ABOUT).is_file())
+        templates = (self.find(folder.name) for folder in sorted(self._folder.iterdir()) if (folder / ABOUT).is_file())
         return [template for template in templates if template is not None]
 
     @contextlib.contextmanager
@@ -127,9 +127,9 @@ class Templates:
 
     def replace(self, template: Template) -> None:
         """Removes those of the same image and screen that this one replaces."""
-        for each in self.all():
-            if each.key != template.key and (each.image, each.screen) == (template.image, template.screen):
-                self.remove(each)
+        for stored in self.all():
+            if stored.key != template.key and (stored.image, stored.screen) == (template.image, template.screen):
+                self.remove(stored)
 
 
 def _sizes(place: Path) -> dict[str, int]:

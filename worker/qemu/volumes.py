@@ -42,7 +42,7 @@ class Volumes:
         return None if template is None else template.to_json()
 
     def all(self) -> list[dict[str, Any]]:
-        return [each.to_json() for each in self._templates.all()]
+        return [template.to_json() for template in self._templates.all()]
 
     def make(self, key: str) -> str:
         """An empty folder to create a template in; empty text while somebody else creates it."""

@@ -248,7 +248,9 @@ class Dispatcher:
     def _notice_away(self) -> None:
         """Reports an unavailable cluster, a full store, or a recovery soon, so that others know the reason."""
         clusters = {name: tools.provider for name, tools in self._works.tools.items()}
-        away = {name for name, each in clusters.items() if isinstance(each, ClusterProvider) and each.away()}
+        away = {
+            name for name, provider in clusters.items() if isinstance(provider, ClusterProvider) and provider.away()
+        }
         why_not = self._store.answers.why_not
         if away != self._clusters_away or bool(why_not) != bool(self._hindrance):
             self._clusters_away, self._hindrance = (

@@ -106,11 +106,11 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
     server: Server = None,
 ) -> None:
     """Export trajectories to a folder: rows, pictures named by hash, manifest. Can be repeated to continue."""
-    results = [] if result is None else [one.value for one in result]
+    results = [] if result is None else [option.value for option in result]
     filters = {
-        "result": [one for one in results if one != ResultOption.ANY] or None,
+        "result": [option for option in results if option != ResultOption.ANY] or None,
         "any_result": True if ResultOption.ANY in results else None,
-        "kind": [one.value for one in kind] if kind else None,
+        "kind": [option.value for option in kind] if kind else None,
         "benchmark": benchmark,
         "domain": domain,
         "level": level,

@@ -105,7 +105,7 @@ def prepare(
     entry = image_named(place, name)
     if entry.image is None or entry.problem:
         raise CliError(f"Image {name} cannot be used: {entry.problem}", code="image_not_usable")
-    shown = [(each.width, each.height) for each in entry.image.screens]
+    shown = [(screen.width, screen.height) for screen in entry.image.screens]
     resolution = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in shown else shown[0]
     progress(f"Preparing {name} for {resolution[0]}x{resolution[1]} ...")
     code, reply = images.ask(images.preparer(name, resolution), environment(place, accelerator))
@@ -187,7 +187,7 @@ def show_image(value: Row) -> None:
     facts["state"] = value["problem"] or "ok"
     if "screens" in value:
         facts |= {name: value[name] for name in ("variant", "version", "made_at", "guest_api", "firmware")}
-        facts["screens"] = ", ".join(f"{each['width']}x{each['height']}" for each in value["screens"])
+        facts["screens"] = ", ".join(f"{screen['width']}x{screen['height']}" for screen in value["screens"])
         facts["packages"] = f"{len(value['packages'])}; -o json lists them"
         facts["programs"] = f"{len(value['programs'])}; -o json lists them"
     print_facts(facts)

@@ -25,7 +25,12 @@ def words(coefficient: Mapping[str, Any]) -> str:
 def agreement(judge: Mapping[str, Any]) -> str:
     """Agreement as text: kappa for a model, r for each measure."""
     if judge["kind"] == "graph":
-        return "; ".join(f"r of {one['measure']} {words(one['r'])}" for one in judge["correlations"]) or "-"
+        return (
+            "; ".join(
+                f"r of {correlation['measure']} {words(correlation['r'])}" for correlation in judge["correlations"]
+            )
+            or "-"
+        )
     return f"kappa {words(judge['agreement'][0]['kappa'])}"
 
 

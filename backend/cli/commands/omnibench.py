@@ -187,8 +187,8 @@ def _graph_specs(capabilities: list[str], levels: list[str]) -> "list[GraphSpec]
                 code="invalid_option",
             )
         fixed[dimension] = Difficulty(word)
-    each = [for_capability(letters) for letters in named] or [GraphSpec()]
-    return [one.model_copy(update={"levels": {**one.levels, **fixed}}) for one in each]
+    specs = [for_capability(letters) for letters in named] or [GraphSpec()]
+    return [spec.model_copy(update={"levels": {**spec.levels, **fixed}}) for spec in specs]
 
 
 def _copy(source: Path, target: Path) -> None:

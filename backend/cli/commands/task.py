@@ -87,7 +87,7 @@ def list_drafts(
 ) -> None:
     """List drafts, newest first."""
     with Api(server) as api:
-        rows = api.items("/drafts", limit, state=[one.value for one in state or ()] or None, benchmark=benchmark)
+        rows = api.items("/drafts", limit, state=[member.value for member in state or ()] or None, benchmark=benchmark)
         print_rows(rows, output, DRAFTS, empty="No drafts. Create one with `deskarena task new FILE`.")
 
 

@@ -67,7 +67,7 @@ def _move(name: str, move: str, output: Output, server: str | None) -> None:
         ids = [row["id"] for row in api.items("/workers") if row["name"] == name and row["state"] != "offline"]
         if not ids:
             raise UsageError(f"no worker {name!r} is online: see `deskarena worker list`", code="worker_name_unknown")
-        rows = [api.post(f"/workers/{each}/{move}", {}) for each in ids]
+        rows = [api.post(f"/workers/{worker_id}/{move}", {}) for worker_id in ids]
     print_rows(rows, output, WORKERS)
 
 

@@ -58,6 +58,6 @@ def run_trials(environment: Mapping[str, str], programs: Mapping[str, Sequence[s
         return Trials({}, (f"the tests failed: {first_line(chr(10).join(reversed(done.stderr.splitlines())))}"))
     try:
         results = json.loads(done.stdout.splitlines()[-1])
-        return Trials({name: (CheckState(each["state"]), str(each["detail"])) for name, each in results.items()})
+        return Trials({name: (CheckState(result["state"]), str(result["detail"])) for name, result in results.items()})
     except (ValueError, LookupError, TypeError, AttributeError):
         return Trials({}, f"the tests failed: the output of {module} cannot be parsed")

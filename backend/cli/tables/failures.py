@@ -26,7 +26,7 @@ EPISODES: Columns = {
     "task": lambda row: row["task"],
     "score": lambda row: row["score"],
     "ended by": lambda row: row["ended_by"],
-    "suggested by rules": lambda row: ", ".join(one["label"] for one in row["suggested"]),
+    "suggested by rules": lambda row: ", ".join(label["label"] for label in row["suggested"]),
     "labels by people": labels_text,
     "episode": lambda row: row["episode"],
 }
@@ -45,8 +45,8 @@ def show_failures(sample: Row) -> None:
     )
     print_facts({"run": sample["run"], "drawn": drawn})
     print()
-    rules = {one["label"]: one for one in sample["by_rules"]}
-    alphas = {one["label"]: one["alpha"] for one in sample["agreement"]}
+    rules = {label["label"]: label for label in sample["by_rules"]}
+    alphas = {agreement["label"]: agreement["alpha"] for agreement in sample["agreement"]}
     people = sample["by_people"]
     rows = [
         {

@@ -176,7 +176,7 @@ def offline_facts(study: Row) -> dict[str, Any]:
     """Facts about an offline study."""
     return {
         **{name: cell(study) for name, cell in OFFLINE_STUDIES.items()},
-        **{f"factor {each['name']}": ", ".join(map(level, each["levels"])) for each in study["factors"]},
+        **{f"factor {factor['name']}": ", ".join(map(level, factor["levels"])) for factor in study["factors"]},
         "states": counts(study["states"]),
     }
 

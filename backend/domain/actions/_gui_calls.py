@@ -341,10 +341,10 @@ def dictionaries(text: str, example: str) -> Sequence[GuiCall]:
     parsed = [_object(part) for part in parts]
     if not all(isinstance(value, dict | list | tuple) for value in parsed):
         raise unreadable(body, example)
-    values = [one for value in parsed for one in (value if isinstance(value, list | tuple) else [value])]
+    values = [item for value in parsed for item in (value if isinstance(value, list | tuple) else [value])]
     if not values:
         raise unreadable(body, example)
-    return [_dictionary(one, example) for one in values]
+    return [_dictionary(value, example) for value in values]
 
 
 def _dictionary(value: Any, example: str) -> GuiCall:

@@ -227,7 +227,7 @@ def _with_place(value: Any, sight: CoordinateFrame) -> Any:
 
 def _values(text: str, example: str) -> Sequence[Any]:
     """The JSON values of a reply, at least one. Raises InvalidAction."""
-    values = [one for block in json_blocks(text, example) for one in (block if isinstance(block, list) else [block])]
+    values = [item for block in json_blocks(text, example) for item in (block if isinstance(block, list) else [block])]
     if not values:
         raise InvalidAction("there is no action in it", code="action_missing", hint=f"For example {example}.")
     return values

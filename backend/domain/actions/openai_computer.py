@@ -174,7 +174,7 @@ def _call_actions(call: ToolCall, path: str) -> Sequence[tuple[Any, str]]:
     """The actions of a call, each with its position: `actions`, `action`, or the arguments themselves."""
     several = call.arguments.get("actions")
     if isinstance(several, list | tuple) and several:
-        return [(one, f"{path}.actions.{number}") for number, one in enumerate(several)]
+        return [(action, f"{path}.actions.{number}") for number, action in enumerate(several)]
     return [(call.arguments.get("action", call.arguments), path)]
 
 

@@ -38,7 +38,7 @@ class Describer:
         return {place: words for place, key in enumerate(keys) if (words := self._known.get(key))}, call
 
     def _ask(self, parts: Mapping[str, Frame]) -> ModelCall:
-        pictures = [each for number, part in enumerate(parts.values(), 1) for each in (f"{number}:", part)]
+        pictures = [content for number, part in enumerate(parts.values(), 1) for content in (f"{number}:", part)]
         request: list[Message] = [message("user", render(self._agent, "describe"), *pictures)]
         answer = self._asker.ask(lambda excluded: None if excluded else request)
         if answer.reply.problem:

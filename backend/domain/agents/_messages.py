@@ -39,7 +39,7 @@ def reply_message(reply: ModelReply, *, empty: str = "(no answer)") -> Message:
 
 def message_tokens(messages: Sequence[Message]) -> int:
     """Approximate number of tokens."""
-    return sum(_part_tokens(part) for one in messages for part in one.parts)
+    return sum(_part_tokens(part) for message in messages for part in message.parts)
 
 
 def _part_tokens(part: MessagePart) -> int:
@@ -48,7 +48,7 @@ def _part_tokens(part: MessagePart) -> int:
 
 def prompt_text(messages: Sequence[Message]) -> str:
     """The prompt for people: texts up to MOST_PROMPT characters, a line in place of each picture."""
-    turns = [f"# {one.role}\n\n" + "\n\n".join(_part_words(part) for part in one.parts) for one in messages]
+    turns = [f"# {message.role}\n\n" + "\n\n".join(_part_words(part) for part in message.parts) for message in messages]
     text = "\n\n".join(turns)
     return (
         text

@@ -93,7 +93,7 @@ class OutsideAgent:
         if not isinstance(typed, list) or len(typed) > MOST_ACTIONS:
             raise Invalid(f"expected a list of at most {MOST_ACTIONS} actions", code="invalid_answer", path="actions")
         try:
-            actions = tuple(Action.model_validate(one) for one in typed)
+            actions = tuple(Action.model_validate(action) for action in typed)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise Invalid(

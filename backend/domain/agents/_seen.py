@@ -61,7 +61,7 @@ def elements(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str
 def text_layout(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str:
     """The texts of all elements in lines, each roughly where it stands on the screen, WAA's "text rendering"."""
     rows: list[list[Mark]] = []
-    for mark in sorted((mark for mark in marks if mark.text or mark.name), key=lambda one: one.centre[1]):
+    for mark in sorted((mark for mark in marks if mark.text or mark.name), key=lambda mark: mark.centre[1]):
         last = rows[-1][0] if rows else None
         if last is not None and abs(mark.centre[1] - last.centre[1]) * 2 < min(mark.height, last.height):
             rows[-1].append(mark)
@@ -70,7 +70,7 @@ def text_layout(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> 
     lines = []
     for row in rows:
         line = ""
-        for mark in sorted(row, key=lambda one: one.x):
+        for mark in sorted(row, key=lambda mark: mark.x):
             column = mark.x * _COLUMNS // screen.width
             line = f"{line.ljust(column)}{'' if len(line) <= column else '  '}{_plain(mark.text or mark.name)}"
         lines.append(line)

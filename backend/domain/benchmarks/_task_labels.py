@@ -95,5 +95,5 @@ def _texts(value: Any) -> Iterator[str]:
         if 0 < len(text) <= LONGEST:
             yield text
     elif isinstance(value, Sequence):
-        for each in value:
-            yield from _texts(each)
+        for item in value:
+            yield from _texts(item)

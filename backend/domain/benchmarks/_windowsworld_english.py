@@ -79,7 +79,7 @@ def unreviewed_quotes(entry: WindowsWorldTask) -> dict[str, list[str]]:
     for name, text in criteria(entry.evaluation_metrics).items():
         known = [row.published for row in rows if row.criterion == name and row.published in text]
         for words in [*chinese_only(entry, text), *_from_nowhere(entry, text)]:
-            if not name.startswith("a") and not any(words in one or one in words for one in known):
+            if not name.startswith("a") and not any(words in other_path or other_path in words for other_path in known):
                 unknown.setdefault(name, []).append(words)
     return unknown
 
@@ -96,7 +96,7 @@ def _from_nowhere(entry: WindowsWorldTask, text: str) -> list[str]:
     return [
         words
         for words in _quoted_texts(text)
-        if _CHINESE.search(words) and not any(_FILE_ENDING.sub("", words) in one for one in texts)
+        if _CHINESE.search(words) and not any(_FILE_ENDING.sub("", words) in text for text in texts)
     ]
 
 

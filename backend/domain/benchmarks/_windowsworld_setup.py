@@ -65,7 +65,7 @@ def _file(
     file = files[path]
     # "The same, but ..." refers to the previous file of the list.
     before = list(files)[: list(files).index(path)]
-    like = [files[one].content_generation_prompt for one in before if files[one].file_type == file.file_type]
+    like = [files[number].content_generation_prompt for number in before if files[number].file_type == file.file_type]
     prompts = shared.prompts[persona_of(entry.persona), path]
     kind = file.file_type.lower().lstrip(".")
     spec: dict[str, JSON] = {"path": path, "file_type": kind, "prompts": list(prompts)}

@@ -69,14 +69,14 @@ def _selections(tasks: list[Task]) -> dict[str, tuple[str, ...]]:
 
 
 def _uncategorised_apps(pool: Pool) -> list[str]:
-    unknown = sorted({one.application for one in pool.values() if category_of(one.application) is None})
+    unknown = sorted({subtask.application for subtask in pool.values() if category_of(subtask.application) is None})
     return [
         f"{SUBTASKS}: nobody has said in which category {app!r} belongs; it counts as one by itself" for app in unknown
     ]
 
 
 def _unknown(pool: Pool) -> list[str]:
-    unknown = sorted({app for one in pool.values() for app in one.application_needs().unknown})
+    unknown = sorted({app for subtask in pool.values() for app in subtask.application_needs().unknown})
     return [
         f"{SUBTASKS}: what {app!r} needs on a desktop is unknown; name its commands in `requires`" for app in unknown
     ]

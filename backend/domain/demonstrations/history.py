@@ -29,9 +29,9 @@ def reply_of(
         lines = "\n".join(map(_call, placed))
         text = f"```python\n{lines}\n```"
     elif space == "computer_13":
-        text = "\n".join(f"```json\n{json.dumps(_object(one), ensure_ascii=False)}\n```" for one in placed)
+        text = "\n".join(f"```json\n{json.dumps(_object(call), ensure_ascii=False)}\n```" for call in placed)
     else:
-        text = "I did: " + "; ".join(_words(one) for one in actions)
+        text = "I did: " + "; ".join(_words(action) for action in actions)
     return f"{words}\n{text}".strip()
 
 
@@ -62,37 +62,37 @@ _KEYS = {
 }
 
 
-def _call(one: Mapping[str, Any]) -> str:
+def _call(call: Mapping[str, Any]) -> str:
     """As code with pyautogui; WAIT, DONE and FAIL are words there."""
-    kind = one["type"]
-    point = f"{one['x']}, {one['y']}" if one["x"] is not None else ""
+    kind = call["type"]
+    point = f"{call['x']}, {call['y']}" if call["x"] is not None else ""
     code = {
-        ActionType.SCROLL: f"pyautogui.hscroll({one['dx']})" if one["dx"] else f"pyautogui.scroll({one['dy']})",
-        ActionType.TYPING: f"pyautogui.write({one['text']!r})",
-        ActionType.PYTHON: str(one["text"]),
-        ActionType.CLICK: f"pyautogui.{_CLICKS.get(one['clicks']) or _BUTTONS.get(one['button'], 'click')}({point})",
+        ActionType.SCROLL: f"pyautogui.hscroll({call['dx']})" if call["dx"] else f"pyautogui.scroll({call['dy']})",
+        ActionType.TYPING: f"pyautogui.write({call['text']!r})",
+        ActionType.PYTHON: str(call["text"]),
+        ActionType.CLICK: f"pyautogui.{_CLICKS.get(call['clicks']) or _BUTTONS.get(call['button'], 'click')}({point})",
     }
     if kind in _KEYS:
-        return f"pyautogui.{_KEYS[kind]}({', '.join(map(json.dumps, one['keys']))})"
+        return f"pyautogui.{_KEYS[kind]}({', '.join(map(json.dumps, call['keys']))})"
     return f"pyautogui.{_POINTING[kind]}({point})" if kind in _POINTING else code.get(kind, str(kind))
 
 
-def _object(one: Mapping[str, Any]) -> dict[str, Any]:
+def _object(call: Mapping[str, Any]) -> dict[str, Any]:
     """As OSWorld's `computer_13` has it."""
-    parts: dict[str, Any] = {"action_type": str(one["type"])}
-    if one["x"] is not None:
-        parts |= {"x": one["x"], "y": one["y"]}
-    match one["type"]:
+    parts: dict[str, Any] = {"action_type": str(call["type"])}
+    if call["x"] is not None:
+        parts |= {"x": call["x"], "y": call["y"]}
+    match call["type"]:
         case ActionType.CLICK:
-            return parts | {"button": one["button"], "num_clicks": one["clicks"]}
+            return parts | {"button": call["button"], "num_clicks": call["clicks"]}
         case ActionType.SCROLL:
-            return {"action_type": "SCROLL", "dx": one["dx"], "dy": one["dy"]}
+            return {"action_type": "SCROLL", "dx": call["dx"], "dy": call["dy"]}
         case ActionType.TYPING:
-            return parts | {"text": one["text"]}
+            return parts | {"text": call["text"]}
         case ActionType.HOTKEY:
-            return parts | {"keys": list(one["keys"])}
+            return parts | {"keys": list(call["keys"])}
         case ActionType.PRESS | ActionType.KEY_DOWN | ActionType.KEY_UP:
-            return parts | {"key": one["keys"][0] if one["keys"] else ""}
+            return parts | {"key": call["keys"][0] if call["keys"] else ""}
         case _:
             return parts
 

@@ -61,10 +61,10 @@ def _step(folder: SetFolder, name: str, action: Mapping[str, Any], words: str) -
     image = folder.picture(uid)
     if image is None:
         raise Invalid(f"there is no screenshot of the action {uid!r}", code="demonstrations_invalid", path=name)
-    right = [each for each in map(_element, action["pos_candidates"]) if each]
+    right = [element for element in map(_element, action["pos_candidates"]) if element]
     if not right:
         raise Invalid(f"no right element of the action {uid!r} has a box", code="demonstrations_invalid", path=name)
-    others = [each for each in map(_element, action.get("neg_candidates") or []) if each]
+    others = [element for element in map(_element, action.get("neg_candidates") or []) if element]
     operation = action.get("operation") or {}
     word, value = str(operation.get("op", "CLICK")).upper(), str(operation.get("value") or "")
     return DemonstrationStep(
@@ -82,7 +82,7 @@ def _step(folder: SetFolder, name: str, action: Mapping[str, Any], words: str) -
 def _actions(right: Sequence[ScreenElement], word: str, value: str) -> tuple[ReferenceAction, ...]:
     box = right[0].box
     point = {"x": round(box.x + box.width / 2), "y": round(box.y + box.height / 2)}
-    boxes = tuple(each.box for each in right[:MOST_BOXES])
+    boxes = tuple(element.box for element in right[:MOST_BOXES])
     click = ReferenceAction(action=Action(type=ActionType.CLICK, **point), boxes=boxes)
     if word in _CLICKS:
         return (click,)

@@ -59,7 +59,8 @@ def _shift_step(step: DemonstrationStep, top: int) -> DemonstrationStep:
         return action if action.y is None else action.model_copy(update={"y": action.y - top})
 
     actions = tuple(
-        ReferenceAction(action=point(one.action), boxes=tuple(map(up, one.boxes))) for one in step.reference.actions
+        ReferenceAction(action=point(reference.action), boxes=tuple(map(up, reference.boxes)))
+        for reference in step.reference.actions
     )
     reference = Reference(**{**dict(step.reference), "actions": actions})
     elements = [element.model_copy(update={"box": up(element.box)}) for element in step.elements]

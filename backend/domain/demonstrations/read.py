@@ -36,13 +36,13 @@ def read_set(form: SetForm, folder: Path) -> list[Demonstration]:
     result: list[Demonstration] = []
     names = set[str]()
     try:
-        for one in READERS[form](SetFolder(folder)):
-            if one.id in names:
-                raise Invalid(f"the id {one.id!r} occurs twice", code="demonstrations_invalid", path="id")
+        for demonstration in READERS[form](SetFolder(folder)):
+            if demonstration.id in names:
+                raise Invalid(f"the id {demonstration.id!r} occurs twice", code="demonstrations_invalid", path="id")
             if len(result) == MOST_DEMONSTRATIONS:
                 raise Invalid(f"more than {MOST_DEMONSTRATIONS} demonstrations", code="demonstrations_invalid")
-            names.add(one.id)
-            result.append(one)
+            names.add(demonstration.id)
+            result.append(demonstration)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = ".".join(map(str, first["loc"]))

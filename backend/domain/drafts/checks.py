@@ -40,8 +40,8 @@ def review_checks(
     """
     problems = findings(task_of(content), assets_of(content))
     wrong = [problem for problem in problems if problem.severity == "error"]
-    names = [one for one in wrong if one.unknown]
-    rest = [one for one in wrong if not one.unknown]
+    names = [problem for problem in wrong if problem.unknown]
+    rest = [problem for problem in wrong if not problem.unknown]
     alike = near_duplicates(content.instruction, others)
     return (
         ContentCheck("duplicates", "Near-duplicates", tuple(f"{name}: cosine {value:.2f}" for name, value in alike)),

@@ -88,7 +88,7 @@ def _expects(metric: Callable[..., Any]) -> bool | None:
 
 def _options(metric: Callable[..., Any]) -> Schema | None:
     """JSON schema of a metric's options; None if it accepts any."""
-    positional = [one.name for one in _positional(metric)][:2]
+    positional = [parameter.name for parameter in _positional(metric)][:2]
     parameters = [
         parameter for parameter in inspect.signature(metric).parameters.values() if parameter.name not in positional
     ]
@@ -96,11 +96,14 @@ def _options(metric: Callable[..., Any]) -> Schema | None:
         return None
     named = [parameter for parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL]
     hints, documented = _hints(metric), _argument_schemas(metric)
-    properties = {one.name: _property(hints.get(one.name), one) | documented.get(one.name, {}) for one in named}
+    properties = {
+        parameter.name: _property(hints.get(parameter.name), parameter) | documented.get(parameter.name, {})
+        for parameter in named
+    }
     return {
         "type": "object",
         "properties": properties,
-        "required": [one.name for one in named if one.default is one.empty],
+        "required": [parameter.name for parameter in named if parameter.default is parameter.empty],
         "additionalProperties": False,
     }
 

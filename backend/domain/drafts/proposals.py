@@ -143,8 +143,8 @@ def read_proposals(text: str) -> list[DraftContent]:
     return [_content(draft) for draft in proposals.drafts]
 
 
-def _content(one: Proposal) -> DraftContent:
-    return read_content(one.model_dump())
+def _content(proposal: Proposal) -> DraftContent:
+    return read_content(proposal.model_dump())
 
 
 def _bare(text: str) -> str:

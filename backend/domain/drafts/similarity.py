@@ -22,11 +22,11 @@ def shingles(text: str) -> Counter[str]:
     return Counter([*words, *(f"{first} {second}" for first, second in pairwise(words))])
 
 
-def cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+def cosine(first: Mapping[str, int], second: Mapping[str, int]) -> float:
     """Cosine of the angle between two vectors of counts, in [0, 1]; 0 if one of them is empty."""
-    small, large = sorted((one, other), key=len)
+    small, large = sorted((first, second), key=len)
     shared = sum(count * large.get(word, 0) for word, count in small.items())
-    norms = math.sqrt(sum(n * n for n in one.values()) * sum(n * n for n in other.values()))
+    norms = math.sqrt(sum(n * n for n in first.values()) * sum(n * n for n in second.values()))
     return min(1.0, shared / norms) if norms else 0.0
 
 

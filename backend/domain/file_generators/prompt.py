@@ -147,7 +147,7 @@ def _columns(prompt: str) -> list[Column]:
         columns = [column for column in columns if column.name][:MAX_COLUMNS]
         if len(columns) > 1 or (columns and "列" in prompt):
             added = [_column(match.group(1), notes) for pattern in _APPENDED if (match := pattern.search(plain))]
-            return _unique([*(one for column in columns for one in _spread(column)), *added])
+            return _unique([*(part for column in columns for part in _spread(column)), *added])
     return []
 
 
@@ -192,7 +192,7 @@ def _bracketed_values(note: str) -> tuple[str, ...]:
         or any(w in text for w in _BLANK)
     ):
         return ()
-    values = [re.sub(_QUOTES, "", one).strip() for one in re.split(r"[、/,，]", text)]
+    values = [re.sub(_QUOTES, "", part).strip() for part in re.split(r"[、/,，]", text)]
     values = [value for value in values if value and len(value) <= _LONGEST_VALUE]
     return tuple(values) if len(values) > 1 or note.startswith(("如", "含", "部分为")) else ()
 
@@ -205,7 +205,7 @@ def _choices(column: Column, prompt: str) -> tuple[str, ...]:
         return tuple(map(chr, range(ord(span.group(1)), ord(span.group(2)) + 1))) if span else ()
     for value, number in re.findall(r"([^、（）()]+)[（(](\d+)[人行条][）)]", match.group(1)):
         column.counts[value] = int(number)
-    values = [_NOTE.sub("", re.sub(_QUOTES, "", one)) for one in match.group(1).split("、")]
+    values = [_NOTE.sub("", re.sub(_QUOTES, "", part)) for part in match.group(1).split("、")]
     values = [re.sub(r"等.*$", "", value).strip() for value in values]
     return tuple(value for value in values if value and len(value) <= _LONGEST_VALUE)
 
@@ -221,7 +221,7 @@ def _count(columns: list[Column], prompt: str) -> None:
                 column.counts.setdefault(value, min(int(groups.get("n") or _SEVERAL), MAX_ROWS))
     for value in quoted_texts(prompt):
         column = _owner(columns, "", value) if re.search(rf"包含{_QUOTES}{re.escape(value)}", prompt) else None
-        if column is not None and value not in [one.name for one in columns]:
+        if column is not None and value not in [column.name for column in columns]:
             column.counts.setdefault(value, 1)
     for column in columns:
         if column.note.startswith(("含", "部分为")):

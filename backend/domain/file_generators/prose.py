@@ -108,7 +108,7 @@ def _fields(prompt: str, name: str) -> list[tuple[str, str]]:
             : number_of_rows(prompt) or 5
         ]
     blank = [(text.rstrip("：:"), "") for text in quoted_texts(prompt) if text.endswith(("：", ":"))]
-    person = next((one for one in NAMES if one in name), NAMES[0])
+    person = next((person for person in NAMES if person in name), NAMES[0])
     people = [("姓名", person), ("日期", "2024-06-17"), ("总金额", "1,280.00 元")] if "报销单" in prompt else []
     return list(dict.fromkeys([*pairs, *blank, *people]))[:30]
 

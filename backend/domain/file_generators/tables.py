@@ -35,15 +35,15 @@ def sheets_of(prompts: Sequence[str], like: str, seed: str, day: date) -> list[S
     return [_fill_table(merged[name], seed, day) for name in sorted(merged, key=bool)]
 
 
-def _both(one: Table, other: Table) -> Table:
-    columns = {column.name: column for column in one.columns}
-    for column in other.columns:
+def _both(first: Table, second: Table) -> Table:
+    columns = {column.name: column for column in first.columns}
+    for column in second.columns:
         known = columns.setdefault(column.name, column)
         if known is not column:
             known.choices = tuple(dict.fromkeys((*known.choices, *column.choices)))
             known.counts = {**column.counts, **known.counts}
             known.note = known.note or column.note
-    return Table(list(columns.values()), max(one.rows, other.rows), one.sheet, one.total or other.total)
+    return Table(list(columns.values()), max(first.rows, second.rows), first.sheet, first.total or second.total)
 
 
 def _fill_table(table: Table, seed: str, day: date) -> SheetContent:
@@ -65,9 +65,9 @@ def _derive(names: Sequence[str], columns: list[list[Value]], seed: str) -> None
         ("完成率", "任务总数", "已完成数", lambda a, b: round(b / a, 3) if a else 0.0),
     ):
         if {name, first, second} <= set(names):
-            one, other = columns[names.index(first)], columns[names.index(second)]
-            if all(map(_is_number, (*one, *other))):
-                columns[names.index(name)] = [make(a, b) for a, b in zip(one, other, strict=True)]  # type: ignore[no-untyped-call]
+            first_column, second_column = columns[names.index(first)], columns[names.index(second)]
+            if all(map(_is_number, (*first_column, *second_column))):
+                columns[names.index(name)] = [make(a, b) for a, b in zip(first_column, second_column, strict=True)]  # type: ignore[no-untyped-call]
     if {"总预算", "已支出"} <= set(names):
         budgets = columns[names.index("总预算")]
         shares = [0.95 if row in {1, 4} else random.uniform(0.4, 0.85) for row in range(len(budgets))]

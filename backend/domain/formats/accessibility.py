@@ -83,7 +83,7 @@ def widgets(xml: str) -> list[Widget]:
     except (ParseError, DefusedXmlException, ValueError) as error:
         raise Invalid(f"the accessibility tree cannot be read: {error}", code="invalid_accessibility_tree") from error
     if _local(root.tag) == _WINDOWS_ROOT:
-        return [one for window in root for one in _walk(window, _window(window), visible_state="visible")]
+        return [element for window in root for element in _walk(window, _window(window), visible_state="visible")]
     return list(_walk(root, _Place()))
 
 

@@ -12,9 +12,9 @@ _TO_XYZ = ((0.412453, 0.357580, 0.180423), (0.212671, 0.715160, 0.072169), (0.01
 _FAR = 25.0**7
 
 
-def difference(one: Color, two: Color) -> float:
+def difference(first: Color, second: Color) -> float:
     """CIEDE2000 between two sRGB colours (0 to 255 each) under D65; 0 = equal, about 2 = just noticeable."""
-    (light_1, a_1, b_1), (light_2, a_2, b_2) = lab(one), lab(two)
+    (light_1, a_1, b_1), (light_2, a_2, b_2) = lab(first), lab(second)
     stretch = 1 + 0.5 * (1 - _share((hypot(a_1, b_1) + hypot(a_2, b_2)) / 2))
     chroma_1, chroma_2 = hypot(a_1 * stretch, b_1), hypot(a_2 * stretch, b_2)
     hue_1, hue_2 = (degrees(atan2(b, a * stretch)) % 360 for a, b in ((a_1, b_1), (a_2, b_2)))
@@ -47,11 +47,11 @@ def _share(chroma: float) -> float:
     return sqrt(chroma**7 / (chroma**7 + _FAR))
 
 
-def _middle(one: float, two: float) -> float:
+def _middle(first: float, second: float) -> float:
     """The hue between two hues, on the shorter arc."""
-    if abs(one - two) <= 180:  # noqa: PLR2004 - half a turn
-        return (one + two) / 2
-    return (one + two + (360 if one + two < 360 else -360)) / 2  # noqa: PLR2004 - a whole turn
+    if abs(first - second) <= 180:  # noqa: PLR2004 - half a turn
+        return (first + second) / 2
+    return (first + second + (360 if first + second < 360 else -360)) / 2  # noqa: PLR2004 - a whole turn
 
 
 def _hue_weight(hue: float) -> float:

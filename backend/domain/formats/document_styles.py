@@ -155,14 +155,14 @@ class DocumentStyles:
 
     def _first(self, kind: str, styles: tuple[str | None, ...], name: str, pick: Pick[T]) -> T | None:
         picked = (self._inherited_value((kind, style), name, pick) for style in styles)
-        return next((one for one in picked if one is not None), None)
+        return next((value for value in picked if value is not None), None)
 
     def _inherited_value(self, place: tuple[str, str | None], name: str, pick: Pick[T]) -> T | None:
         """The value of a style or one that it is based on, cached."""
         key = (*place, name)
         if key not in self._known:
             picked = (pick(level, name) for level in self._levels(*place))
-            self._known[key] = next((one for one in picked if one is not None), None)
+            self._known[key] = next((value for value in picked if value is not None), None)
         value: T | None = self._known[key]
         return value
 
@@ -172,7 +172,7 @@ class DocumentStyles:
                 [] if self._defaults is None else [self._defaults.find(f"{w(f'{kind}PrDefault')}/{w(f'{kind}Pr')}")]
             )
         else:
-            levels = [child(one, f"{kind}Pr") for one in self._chain(style)]
+            levels = [child(base, f"{kind}Pr") for base in self._chain(style)]
         return (level for level in levels if level is not None)
 
     def _style_of(self, paragraph: Element) -> str | None:

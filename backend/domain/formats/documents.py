@@ -75,11 +75,11 @@ def texts(document: "Document") -> list[str]:
 
 def runs(paragraph: Element) -> Iterator[Element]:
     """The runs of a paragraph and, in a document as stored, of its hyperlinks, in order."""
-    for one in paragraph.iterchildren(_RUN, _LINK):
-        if one.tag == _RUN:
-            yield one
+    for child in paragraph.iterchildren(_RUN, _LINK):
+        if child.tag == _RUN:
+            yield child
         else:
-            yield from one.iterchildren(_RUN)
+            yield from child.iterchildren(_RUN)
 
 
 def text_of(paragraph: Element) -> str:
@@ -92,12 +92,12 @@ def text_of(paragraph: Element) -> str:
 def run_text(run: Element) -> str:
     """A run's text: tabs are tabs, line breaks line feeds, page breaks nothing."""
     parts = []
-    for one in run:
-        tag = one.tag
+    for child in run:
+        tag = child.tag
         if tag == _TEXT:
-            parts.append(one.text or "")
+            parts.append(child.text or "")
         elif tag == _BREAK:
-            parts.append("\n" if one.get(_TYPE, "textWrapping") == "textWrapping" else "")
+            parts.append("\n" if child.get(_TYPE, "textWrapping") == "textWrapping" else "")
         else:
             parts.append(_CHARACTERS.get(tag, ""))
     return "".join(parts)
@@ -117,8 +117,8 @@ def _paragraphs_of(cell: Element) -> Iterator[Element]:
         if inner.tag == w("p"):
             yield inner
         else:
-            for one in inner.iterchildren(w("tr")):
-                for deeper in one.iterchildren(w("tc")):
+            for row in inner.iterchildren(w("tr")):
+                for deeper in row.iterchildren(w("tc")):
                     yield from _paragraphs_of(deeper)
 
 

@@ -34,9 +34,9 @@ def let_through(error: BaseException, path: str | None = None) -> None:
         Exception: the same error, if the machine is to blame or the error itself means that there is no verdict.
     """
     chain = list(_chain(error))
-    if any(isinstance(one, MachineLost) or (isinstance(one, OSError) and one.errno in _WANTS) for one in chain):
+    if any(isinstance(error, MachineLost) or (isinstance(error, OSError) and error.errno in _WANTS) for error in chain):
         raise error
-    if any(isinstance(one, MemoryError) or _is_memory_error(one) for one in chain):
+    if any(isinstance(error, MemoryError) or _is_memory_error(error) for error in chain):
         traceback.clear_frames(error.__traceback__)  # Frees the memory.
         if path is None or _unpacked_size(path) < EXPLODES:
             raise error

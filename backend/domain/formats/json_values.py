@@ -31,7 +31,7 @@ def _keys(values: Mapping[Any, Any]) -> set[tuple[bool, Any]]:
 
 def among(value: Any, values: Iterable[Any]) -> bool:
     """Whether one of the values equals this one."""
-    return any(equal(value, one) for one in values)
+    return any(equal(value, candidate) for candidate in values)
 
 
 def same_items(left: Sequence[Any], right: Sequence[Any]) -> bool:

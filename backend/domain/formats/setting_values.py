@@ -16,10 +16,10 @@ def plain_value(text: str) -> str:
 
 def same(actual: str, expected: str) -> bool:
     """Whether two values are equal: numbers by value, booleans ignoring case."""
-    one, other = plain_value(actual), plain_value(expected)
-    if {one.lower(), other.lower()} <= {"true", "false"}:
-        return one.lower() == other.lower()
+    first, second = plain_value(actual), plain_value(expected)
+    if {first.lower(), second.lower()} <= {"true", "false"}:
+        return first.lower() == second.lower()
     try:
-        return number_of(one) == number_of(other)
+        return number_of(first) == number_of(second)
     except ValueError:
-        return one == other and one.lower() != "nan"
+        return first == second and first.lower() != "nan"

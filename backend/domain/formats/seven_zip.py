@@ -158,7 +158,7 @@ class _Reader:
 
     def digests(self, number: int) -> list[int | None]:
         there = [True] * number if self.byte() else self.bits(number)
-        return [int.from_bytes(self.take(4), "little") if one else None for one in there]
+        return [int.from_bytes(self.take(4), "little") if defined else None for defined in there]
 
     def streams(self) -> list[Folder]:
         """Position and coders of the packed bytes."""

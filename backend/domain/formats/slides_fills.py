@@ -118,8 +118,8 @@ def _mark(shape: Any, name: str, default: str) -> str | None:
     return None if mark is None else str(mark.get(name, default))
 
 
-def _are_alike(one: str | None, other: str) -> bool:
-    return one is not None and _of_master(one) == _of_master(other)
+def _are_alike(first: str | None, second: str) -> bool:
+    return first is not None and _of_master(first) == _of_master(second)
 
 
 def _of_master(kind: str) -> str:

@@ -15,9 +15,9 @@ _NO_LOOK = {"lang", "altLang", "dirty", "err", "noProof", "smtClean", "smtId", "
 _PLAIN = ((0, 0, 0), (255, 255, 255))
 
 
-def far(one: Colour, other: Colour, by: int = NEAR) -> bool:
+def far(first: Colour, second: Colour, by: int = NEAR) -> bool:
     """Whether two colours are clearly different."""
-    return max(abs(a - b) for a, b in zip(one, other, strict=True)) > by
+    return max(abs(a - b) for a, b in zip(first, second, strict=True)) > by
 
 
 class Texts:

@@ -12,25 +12,25 @@ WINDOW = 7
 STRIP = 16  # rows of windows at a time
 
 
-def structural_similarity(one: "np.ndarray", other: "np.ndarray", window: int = WINDOW) -> float:
+def structural_similarity(first: "np.ndarray", second: "np.ndarray", window: int = WINDOW) -> float:
     """The mean over all windows inside the pictures and over the channels; at most 1.
 
     Equals scikit-image's `structural_similarity(win_size=window)`.
 
     Args:
-        one: bytes of a picture: (height, width) or (height, width, channels).
-        other: bytes of the same shape. Pictures smaller than one window are compared for equality.
+        first: bytes of a picture: (height, width) or (height, width, channels).
+        second: bytes of the same shape. Pictures smaller than one window are compared for equality.
         window: an odd number of pixels from 3 to 7.
     """
     import numpy as np
 
-    height, width = one.shape[:2]
+    height, width = first.shape[:2]
     if min(height, width) < window:
-        return float(np.array_equal(one, other))
+        return float(np.array_equal(first, second))
     inner, total, windows = height - window + 1, 0.0, 0
     for start in range(0, inner, STRIP):
         rows = slice(start, min(inner, start + STRIP) + window - 1)
-        values = _of_windows(one[rows], other[rows], window)
+        values = _of_windows(first[rows], second[rows], window)
         total, windows = total + float(values.sum()), windows + values.size
     return total / windows
 

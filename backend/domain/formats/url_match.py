@@ -46,19 +46,19 @@ def _decode_unreserved(match: re.Match[str]) -> str:
     return letter if letter.isascii() and (letter.isalnum() or letter in "-._~") else match[0].upper()
 
 
-def same(one: str, other: str) -> bool:
+def same(first: str, second: str) -> bool:
     """Whether both refer to the same page."""
-    return normal(one) == normal(other)
+    return normal(first) == normal(second)
 
 
-def same_osworld(one: str, other: str) -> bool:
+def same_osworld(first: str, second: str) -> bool:
     """As OSWorld's `compare_urls`: the public suffix is dropped, so that github.io equals github.com."""
-    return _normal_osworld(one) == _normal_osworld(other)
+    return _normal_osworld(first) == _normal_osworld(second)
 
 
-def same_waa(one: str, other: str) -> bool:
+def same_waa(first: str, second: str) -> bool:
     """As WindowsAgentArena's `compare_urls`: every `www.` is dropped, and an address without a scheme has no host."""
-    return _normal_waa(one) == _normal_waa(other)
+    return _normal_waa(first) == _normal_waa(second)
 
 
 def _parts(url: str) -> SplitResult:

@@ -119,7 +119,7 @@ KEYS = frozenset(label.key for label in LABELS)
 
 def label(key: str) -> FailureLabel:
     """The label with that key. Raises KeyError."""
-    return {each.key: each for each in LABELS}[key]
+    return {label.key: label for label in LABELS}[key]
 
 
 @dataclass(frozen=True)
@@ -190,13 +190,13 @@ def _acts(step: StepFacts) -> bool:
     return any(isinstance(action, dict) and action.get("type") not in words for action in step.actions)
 
 
-def _same(one: Sequence[JSON], other: Sequence[JSON]) -> bool:
+def _same(first: Sequence[JSON], second: Sequence[JSON]) -> bool:
     """Whether actions are equal, ignoring notes."""
 
     def bare(actions: Sequence[JSON]) -> list[str]:
         return [json.dumps({**action, "note": ""}, sort_keys=True) for action in actions if isinstance(action, dict)]
 
-    return bare(one) == bare(other)
+    return bare(first) == bare(second)
 
 
 def _invalid(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
@@ -232,7 +232,7 @@ def shares(labelled: Sequence[Collection[str]]) -> list[LabelShare]:
     Args:
         labelled: labels of each reviewed episode, possibly none or several.
     """
-    counts = [(one.key, sum(one.key in labels for labels in labelled)) for one in LABELS]
+    counts = [(label.key, sum(label.key in labels for labels in labelled)) for label in LABELS]
     n = len(labelled)
     return [LabelShare(key, count, n, count / n if n else None, wilson(count, n)) for key, count in counts]
 

@@ -197,8 +197,8 @@ def read_image(folder: Path) -> MachineImage:
             path=f"{file}.name",
             hint=_HINT,
         )
-    for each in image.files():
-        _check_size(folder / each.file, each)
+    for image_file in image.files():
+        _check_size(folder / image_file.file, image_file)
     return image
 
 
@@ -263,9 +263,9 @@ def write_image(folder: Path, image: MachineImage) -> None:
         raise Invalid(
             f"it says {image.name!r}, its folder is called {folder.name!r}", code="invalid_image", path=str(folder)
         )
-    for each in image.files():
-        _check_size(folder / each.file, each)
-        (folder / each.file).chmod(0o444)
+    for image_file in image.files():
+        _check_size(folder / image_file.file, image_file)
+        (folder / image_file.file).chmod(0o444)
     text = json.dumps(image.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
     with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".image-", encoding="utf-8", delete=False) as file:
         file.write(text)
@@ -280,7 +280,7 @@ def image_names(images: Path) -> Iterator[str]:
     """Sorted names of the complete images of a folder such as `DATA/images`; empty if the folder is missing."""
     if images.is_dir():
         yield from sorted(
-            each.name for each in images.iterdir() if NAME.fullmatch(each.name) and (each / FILE).exists()
+            folder.name for folder in images.iterdir() if NAME.fullmatch(folder.name) and (folder / FILE).exists()
         )
 
 

@@ -131,7 +131,7 @@ def room_for(running: Iterable[str], provider: str, slots: Mapping[str, int]) ->
     """
     if not slots.get(provider):
         return 0
-    used = sum((Fraction(1, slots[each]) for each in running if slots.get(each)), Fraction(0))
+    used = sum((Fraction(1, slots[name]) for name in running if slots.get(name)), Fraction(0))
     return max(0, int((1 - used) * slots[provider]))
 
 

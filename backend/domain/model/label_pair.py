@@ -18,8 +18,8 @@ class LabelPair(NamedTuple):
     second: str
 
     @classmethod
-    def of(cls, one: str, other: str) -> Self:
-        return cls(*sorted((one, other)))
+    def of(cls, first: str, second: str) -> Self:
+        return cls(*sorted((first, second)))
 
     @property
     def dimension(self) -> str:

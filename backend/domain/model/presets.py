@@ -100,7 +100,7 @@ def with_preset(fields: Mapping[str, Any], known_params: frozenset[str]) -> dict
             path="preset",
             hint=f"There are: {', '.join(sorted(PRESETS))}.",
         )
-    open_ = {**preset.config, "params": {key: each for key, each in preset.params.items() if key in known_params}}
+    open_ = {**preset.config, "params": {key: value for key, value in preset.params.items() if key in known_params}}
     if fields.get("judge") is not None:
         open_["judge"] = preset.judge
     if fields.get("agent") in preset.agents:
@@ -116,7 +116,7 @@ def _observation_options(preset: Preset, fields: Mapping[str, Any]) -> dict[str,
         "observation_params": preset.observation_params if own else None,
         "image": preset.image if fields.get("image") is None else None,
     }
-    return {key: each for key, each in settings.items() if each is not None}
+    return {key: value for key, value in settings.items() if value is not None}
 
 
 def _under(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

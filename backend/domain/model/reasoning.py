@@ -157,7 +157,7 @@ def _by_channel(text: str) -> tuple[str, list[str]] | None:
     before = _CHANNEL_END.sub("", text[: starts[0].start()])
     answer: list[str] = []
     reasoning = [before]
-    for start, end in zip(starts, [*(each.start() for each in starts[1:]), len(text)], strict=True):
+    for start, end in zip(starts, [*(match.start() for match in starts[1:]), len(text)], strict=True):
         body = _CHANNEL_END.split(text[start.end() : end], maxsplit=1)[0]
         (answer if start["name"] == "final" or start["recipient"] == "user" else reasoning).append(body)
     return "".join(answer).strip(), reasoning

@@ -193,13 +193,13 @@ def check_order(after: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         ValueError: a name is unknown, or there is a cycle; the message names it.
     """
     for name, before in after.items():
-        unknown = [one for one in before if one not in after]
+        unknown = [name for name in before if name not in after]
         if unknown:
             raise ValueError(f"{name!r} comes after {unknown[0]!r}, which does not exist")
     done: dict[str, None] = {}
     waiting = dict(after)
     while waiting:
-        ready = [name for name, before in waiting.items() if all(one in done for one in before)]
+        ready = [name for name, before in waiting.items() if all(name in done for name in before)]
         if not ready:
             raise ValueError(f"these come after one another in a circle: {', '.join(sorted(waiting)[:10])}")
         for name in ready:

@@ -144,4 +144,4 @@ def _number(value: Any) -> float:
 def _covered(element: Element, above: Sequence[Window]) -> bool:
     """Whether another window covers its middle."""
     x, y = element.x + element.width // 2, element.y + element.height // 2
-    return any(each.x <= x < each.x + each.width and each.y <= y < each.y + each.height for each in above)
+    return any(box.x <= x < box.x + box.width and box.y <= y < box.y + box.height for box in above)

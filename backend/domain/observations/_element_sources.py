@@ -45,9 +45,9 @@ def _kind(tag: str) -> str:
 def from_ocr(read: Sequence[Mapping[str, Any]]) -> list[Element]:
     """Lines of text from `PerceptionTools.read`."""
     return [
-        Element("text", str(each["text"])[:_MOST_TEXT], left, top, right - left, bottom - top, "ocr")
-        for each in read
-        for left, top, right, bottom in (each["bbox"],)
+        Element("text", str(word["text"])[:_MOST_TEXT], left, top, right - left, bottom - top, "ocr")
+        for word in read
+        for left, top, right, bottom in (word["bbox"],)
         if right > left and bottom > top
     ]
 

@@ -58,12 +58,12 @@ def merge_elements(sources: Sequence[Sequence[Element]], overlap: Overlap, thres
     ordered = sorted(sources, key=lambda some: bool(some) and some[0].origin != "tree")
     limited = [list(some[:MOST_PER_SOURCE]) for some in ordered if some]
     if overlap == "none":
-        return [each for some in limited for each in some]
-    every = [each for some in limited for each in some]
+        return [element for some in limited for element in some]
+    every = [element for some in limited for element in some]
     keep = [True] * len(every)
     for number, earlier in _covering(limited, threshold, inside=overlap == "inside"):
-        keep[number] = not any(keep[one] for one in earlier)
-    return [each for each, stays in zip(every, keep, strict=True) if stays]
+        keep[number] = not any(keep[index] for index in earlier)
+    return [element for element, stays in zip(every, keep, strict=True) if stays]
 
 
 def _covering(
@@ -72,7 +72,7 @@ def _covering(
     """For each element that earlier ones may cover: its index and theirs, in order."""
     import numpy as np
 
-    boxes = np.array([_corners(each) for some in sources for each in some], dtype=np.float64).reshape(-1, 4)
+    boxes = np.array([_corners(element) for some in sources for element in some], dtype=np.float64).reshape(-1, 4)
     source = np.repeat(np.arange(len(sources)), [len(some) for some in sources])
     leaves = np.concatenate([_leaves(some) for some in sources]) if len(sources) > 1 and inside else None
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
@@ -108,8 +108,8 @@ def _leaves(some: Sequence[Element]) -> "NDArray[Any]":
     """Elements of one source that contain no other element of it."""
     import numpy as np
 
-    left, top, right, bottom = np.array([_corners(each) for each in some]).T
-    leaves = np.array([not each.tag.startswith(_CONTAINERS) for each in some])
+    left, top, right, bottom = np.array([_corners(element) for element in some]).T
+    leaves = np.array([not element.tag.startswith(_CONTAINERS) for element in some])
     areas = (right - left) * (bottom - top)
     for place in range(len(some)):
         inner = (left >= left[place]) & (top >= top[place]) & (right <= right[place]) & (bottom <= bottom[place])
@@ -123,15 +123,15 @@ def number_marks(elements: Sequence[Element], most: int, most_text: int) -> tupl
     return tuple(
         Mark(
             id=number,
-            kind=each.kind,
-            text=each.text[:most_text],
-            x=each.x,
-            y=each.y,
-            width=each.width,
-            height=each.height,
-            origin=each.origin,
-            tag=each.tag[:most_text],
-            name=each.name[:most_text],
+            kind=element.kind,
+            text=element.text[:most_text],
+            x=element.x,
+            y=element.y,
+            width=element.width,
+            height=element.height,
+            origin=element.origin,
+            tag=element.tag[:most_text],
+            name=element.name[:most_text],
         )
-        for number, each in enumerate(elements[:most], 1)
+        for number, element in enumerate(elements[:most], 1)
     )

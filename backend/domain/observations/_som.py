@@ -101,7 +101,8 @@ def mark(frame: Frame, sources: Sequence[Sequence[Element]], options: MarkOption
     """
     picture = decode(frame)
     layers = [
-        [part for each in some if (part := on_screen(each, frame.width, frame.height)) is not None] for some in sources
+        [part for element in some if (part := on_screen(element, frame.width, frame.height)) is not None]
+        for some in sources
     ]
     if not options.plain:
         layers = [uneven(picture, some) for some in layers]

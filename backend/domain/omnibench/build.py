@@ -36,10 +36,10 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
     systems = {subtask.os for subtask in subtasks.values()}
     if len(systems) > 1:
         raise Invalid("its subtasks run on different systems", code="invalid_subtask", path="dag.nodes")
-    apps = {name: _app(one.application) for name, one in subtasks.items()}
+    apps = {name: _app(subtask.application) for name, subtask in subtasks.items()}
     categories = categories_of([subtask.application for subtask in subtasks.values()])
     scenario = task.scenario or scenario_of(categories)
-    counted = complexity(task.graph.after, {name: one.application for name, one in subtasks.items()})
+    counted = complexity(task.graph.after, {name: subtask.application for name, subtask in subtasks.items()})
     extra = {
         "capability": task.capability,
         "capabilities": list(counted.capabilities()),
@@ -142,8 +142,8 @@ def _setup(task: GraphTask, subtasks: Mapping[str, Subtask]) -> tuple[SetupStep,
     steps: list[SetupStep] = []
     nodes = {node.name: node for node in task.graph.nodes}
     for name in task.graph.order():
-        before = [nodes[one] for one in task.graph.after[name]]
-        products = [thing for one in before for thing in subtasks[one.name].makes(one.values)]
+        before = [nodes[name] for name in task.graph.after[name]]
+        products = [thing for node in before for thing in subtasks[node.name].makes(node.values)]
         needed = {thing.name: thing for thing in subtasks[name].needs(nodes[name].values)}
         served = {key for key, thing in needed.items() if any(product.serves(thing) for product in products)}
         for step in subtasks[name].setup:

@@ -41,7 +41,9 @@ class TextModel:
     def write(self, things: Mapping[str, str], before: Edges, problems: Sequence[str] = ()) -> str:
         """One instruction; empty if the answer is unusable. `problems`: errors of the previous one."""
         lines = [f"- {name}: {text}" for name, text in things.items()]
-        lines += [f"{one} must be done before {other}." for one, other in sorted(before)] or ["Any order will do."]
+        lines += [f"{first} must be done before {second}." for first, second in sorted(before)] or [
+            "Any order will do."
+        ]
         lines += [f"Your last answer was wrong: {words}" for words in problems]
         answer = self._ask(_WRITE, "\n".join(lines)).get("instruction")
         return answer.strip() if isinstance(answer, str) else ""
@@ -54,7 +56,7 @@ class TextModel:
         try:
             if sorted(answer["asked"]) != sorted(letters):
                 return None
-            return frozenset((letters[one], letters[other]) for one, other in answer["before"])
+            return frozenset((letters[first], letters[second]) for first, second in answer["before"])
         except (KeyError, TypeError, ValueError):
             return None
 
@@ -104,8 +106,10 @@ def _wrong(text: str, task: GraphTask, pool: Pool, edges: Edges | None) -> list[
     if edges is None:
         return [*words, "it does not ask for exactly these things"]
     expected, actual = _all_after(edges_of(task.graph)), _all_after(edges)
-    words += [f"it does not say that {one} must be done before {other}" for one, other in sorted(expected - actual)]
-    return words + [f"it says that {one} must be done before {other}" for one, other in sorted(actual - expected)]
+    words += [
+        f"it does not say that {first} must be done before {second}" for first, second in sorted(expected - actual)
+    ]
+    return words + [f"it says that {first} must be done before {second}" for first, second in sorted(actual - expected)]
 
 
 def _details(task: GraphTask, pool: Pool) -> list[str]:

@@ -228,11 +228,11 @@ class _Group:
         return counted if all(getattr(counted, name) <= most for name, (_, most) in bounds.items()) else None
 
     def _complexity(self, chosen: Sequence[int]) -> Complexity:
-        before = {str(place): [str(one) for one in earlier] for place, earlier in self._before(chosen).items()}
+        before = {str(place): [str(edge) for edge in earlier] for place, earlier in self._before(chosen).items()}
         return complexity(before, {str(place): self._apps[place] for place in chosen})
 
     def _before(self, chosen: Sequence[int]) -> dict[int, list[int]]:
-        return {place: [one for one in chosen if self._into[place] >> one & 1] for place in chosen}
+        return {place: [edge for edge in chosen if self._into[place] >> edge & 1] for place in chosen}
 
 
 def _serving(makes: Sequence[Things], all_needs: Sequence[Things]) -> list[int]:

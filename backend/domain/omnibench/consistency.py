@@ -47,9 +47,9 @@ def by_rules(text: str, subtasks: Mapping[str, str]) -> Edges | None:
         if not fitting:
             return None
         names[number] = fitting.pop(0)
-    if len(names) != len(subtasks) or any(one not in names for before, _ in clauses.values() for one in before):
+    if len(names) != len(subtasks) or any(step not in names for before, _ in clauses.values() for step in before):
         return None
-    return frozenset((names[one], names[number]) for number, (before, _) in clauses.items() for one in before)
+    return frozenset((names[step], names[number]) for number, (before, _) in clauses.items() for step in before)
 
 
 def problems(task: GraphTask, pool: Pool, read: Reader = by_rules) -> list[str]:
@@ -67,7 +67,7 @@ def problems(task: GraphTask, pool: Pool, read: Reader = by_rules) -> list[str]:
 
 def edges_of(graph: TaskGraph) -> Edges:
     """The dependencies of a graph as pairs (before, after)."""
-    return frozenset((one, name) for name, before in graph.after.items() for one in before)
+    return frozenset((predecessor, name) for name, before in graph.after.items() for predecessor in before)
 
 
 def _wrong(graph: TaskGraph, edges: Edges | None) -> str:

@@ -71,10 +71,15 @@ def trials(pool: Pool, *, seed: int, foreign: int = FOREIGN) -> Iterator[GraphTa
     Raises:
         Invalid: no subtask has a solution.
     """
-    solved = [(one, values) for one in pool.values() if one.oracle is not None for values in one.available_parameters]
+    solved = [
+        (subtask, values)
+        for subtask in pool.values()
+        if subtask.oracle is not None
+        for values in subtask.available_parameters
+    ]
     if not solved:
         raise Invalid("no subtask of the pool has a solution (oracle)", code="pool_without_oracles")
-    for subtask in (one for one in pool.values() if one.oracle is not None):
+    for subtask in (subtask for subtask in pool.values() if subtask.oracle is not None):
         rng = random.Random(f"{seed} {subtask.id}")  # noqa: S311 - the trials must come again.
         own: Played = (subtask, subtask.available_parameters[0])
         yield _trial(own, OWN, own)

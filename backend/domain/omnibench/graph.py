@@ -73,6 +73,6 @@ class TaskGraph(Frozen):
         """
         labels = {node.name: node.label for node in self.nodes}
         pairs: list[JSON] = sorted(
-            [labels[one], labels[name]] for name, before in self.after.items() for one in set(before)
+            [labels[predecessor], labels[name]] for name, before in self.after.items() for predecessor in set(before)
         )
         return digest([sorted(labels.values()), pairs])

@@ -74,7 +74,7 @@ def _text(graph: TaskGraph, sentences: Mapping[str, str], order: Sequence[str]) 
     numbers = {name: number for number, name in enumerate(order, start=1)}
     clauses = []
     for name, number in numbers.items():
-        before = sorted(numbers[one] for one in graph.after[name])
+        before = sorted(numbers[predecessor] for predecessor in graph.after[name])
         after = f"After {_enumeration(before)}: " if before else ""
         clauses.append(f"({number}) {after}{_sentence(sentences[name])}")
     return f"There are {len(order)} things to do. {' '.join(clauses)}"

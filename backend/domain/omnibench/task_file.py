@@ -161,9 +161,9 @@ def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
 def _graph(dag: _Dag, pool: Pool) -> TaskGraph:
     nodes = tuple(_node(name, dag, pool) for name in dag.nodes)
     before: dict[str, list[str]] = {name: [] for name in dag.nodes}
-    for one, successors in dag.edges.items():
-        for other in dict.fromkeys(successors):
-            before[other].append(one)
+    for node, successors in dag.edges.items():
+        for successor in dict.fromkeys(successors):
+            before[successor].append(node)
     return TaskGraph(nodes=nodes, after={name: tuple(earlier) for name, earlier in before.items()})
 
 

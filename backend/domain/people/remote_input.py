@@ -45,7 +45,7 @@ def read_hand(value: Any, screen: ScreenSize, *, may_end: bool) -> tuple[Action,
     """
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_ACTIONS:
         raise Invalid(f"expected a list of 1 to {MOST_ACTIONS} actions", code="invalid_input", path="actions")
-    return tuple(_action(one, screen, f"actions.{at}", may_end=may_end) for at, one in enumerate(value))
+    return tuple(_action(action, screen, f"actions.{at}", may_end=may_end) for at, action in enumerate(value))
 
 
 def _action(value: Any, screen: ScreenSize, path: str, *, may_end: bool) -> Action:

@@ -82,8 +82,8 @@ def read_results(folder: Path, names: Mapping[str, str] | None = None) -> Outsid
     try:
         return OutsideResults.model_validate(values)
     except ValidationError as error:
-        for each in error.errors(include_url=False):
-            problems.add(Path(*map(str, each["loc"])), problem_words(each))
+        for problem in error.errors(include_url=False):
+            problems.add(Path(*map(str, problem["loc"])), problem_words(problem))
     problems.raise_any(folder)
     raise AssertionError("a validation error names what is wrong")
 

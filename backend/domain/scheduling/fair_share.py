@@ -36,8 +36,8 @@ def deficits(sharers: Mapping[_K, ShareHolder]) -> dict[_K, float]:
     slots = sum(sharer.in_use for sharer in sharers.values()) + 1
     used = sum(sharer.used for sharer in sharers.values())
     shortfalls = {}
-    for key, each in sharers.items():
-        share = each.weight / weights
-        lag = (share * used - each.used) / LAG_SECONDS
-        shortfalls[key] = share * slots - each.in_use + max(-1.0, min(1.0, lag))
+    for key, sharer in sharers.items():
+        share = sharer.weight / weights
+        lag = (share * used - sharer.used) / LAG_SECONDS
+        shortfalls[key] = share * slots - sharer.in_use + max(-1.0, min(1.0, lag))
     return shortfalls

@@ -49,7 +49,7 @@ def with_slot(now: QueueSnapshot, run: RunLoad) -> QueueSnapshot:
     after = replace(run, in_use=run.in_use + 1, idle_seconds=0.0)
     return replace(
         now,
-        runs=tuple(after if each.id == run.id else each for each in now.runs),
+        runs=tuple(after if load.id == run.id else load for load in now.runs),
         projects={**now.projects, run.project_id: replace(project, in_use=in_use)},
         free=None if now.free is None else now.free - 1,
         reserve=reserve,
@@ -67,8 +67,8 @@ def rank(now: QueueSnapshot, run: RunLoad) -> tuple[int, int]:
 def _most_lacking(runs: Iterable[RunLoad], now: QueueSnapshot) -> UUID:
     """The next project among those of these runs; of equal ones, the one with the oldest run."""
     ids = dict.fromkeys(run.project_id for run in runs)
-    lacking = deficits({each: _sharer(now.projects[each], now.provider) for each in ids})
-    return max(ids, key=lambda each: lacking[each])
+    lacking = deficits({project_id: _sharer(now.projects[project_id], now.provider) for project_id in ids})
+    return max(ids, key=lambda project_id: lacking[project_id])
 
 
 def _sharer(project: ProjectLoad, provider: str) -> ShareHolder:
@@ -79,4 +79,4 @@ def _by_share(runs: Iterable[RunLoad]) -> RunLoad:
     """The next run of one project; of equal ones, the oldest."""
     by_id = {run.id: run for run in runs}
     lacking = deficits({run.id: ShareHolder(1.0, run.in_use, run.used) for run in by_id.values()})
-    return by_id[max(by_id, key=lambda each: lacking[each])]
+    return by_id[max(by_id, key=lambda project_id: lacking[project_id])]

@@ -44,7 +44,9 @@ class Reserve:
         reserve is never used; the rest of the common one and of the own project's is for interactive episodes only.
         """
         interactive = urgency is not Urgency.NOBODY
-        others = sum(self._remaining(each) for each in self.own if each != project or not interactive)
+        others = sum(
+            self._remaining(other_project) for other_project in self.own if other_project != project or not interactive
+        )
         return others if interactive else others + self._common_left()
 
     def open_to(self, project: object) -> bool:
@@ -55,7 +57,7 @@ class Reserve:
         return max(0, self.own.get(project, 0) - self.in_use.get(project, 0))
 
     def _common_left(self) -> int:
-        beyond = sum(max(0, number - self.own.get(each, 0)) for each, number in self.in_use.items())
+        beyond = sum(max(0, number - self.own.get(project, 0)) for project, number in self.in_use.items())
         return max(0, self.common - beyond)
 
 

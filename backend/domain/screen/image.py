@@ -87,7 +87,7 @@ def _around(x: int, y: int, marks: Sequence[Mark]) -> Box:
     hit = [mark for mark in marks if mark.x <= x < mark.x + mark.width and mark.y <= y < mark.y + mark.height]
     if not hit:
         return x - _AROUND, y - _AROUND, x + _AROUND, y + _AROUND
-    least = min(hit, key=lambda each: each.width * each.height)
+    least = min(hit, key=lambda element: element.width * element.height)
     return least.x, least.y, least.x + least.width - 1, least.y + least.height - 1
 
 

@@ -90,7 +90,7 @@ class HistoryStep:
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         probe = context.desktop.probe()
         history = _History.of(parameters).history
-        visits = [(each.url, each.title, each.visit_time_from_now_in_seconds) for each in history]
+        visits = [(visit.url, visit.title, visit.visit_time_from_now_in_seconds) for visit in history]
         folder = self._folder(context, self.product.folders(probe.platform))
         context.desktop.write_file(f"{folder}/Default/History", history_file(visits, probe.clock))
 

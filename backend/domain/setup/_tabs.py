@@ -89,6 +89,6 @@ def await_browser(context: SetupContext) -> Browser:
     return browser
 
 
-def _same(one: str, other: str) -> bool:
+def _same(first: str, second: str) -> bool:
     """A site may lead to its page for another country: which page is meant is clear all the same."""
-    return url_match.same(one, other) or url_match.same_osworld(one, other)
+    return url_match.same(first, second) or url_match.same_osworld(first, second)

@@ -68,7 +68,7 @@ class VisibleScreen:
     def find(self, selector: Selector) -> Widget | None:
         """The selected widget; None if it does not exist."""
         fitting = [widget for widget in self._widgets if selector.fits(widget)]
-        fitting = [one for one in fitting if one.in_active] or fitting
+        fitting = [element for element in fitting if element.in_active] or fitting
         try:
             return fitting[selector.index]
         except IndexError:

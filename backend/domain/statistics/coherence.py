@@ -17,7 +17,7 @@ MOST_STATES = 20_000
 
 def coherence(apps: Sequence[str]) -> int:
     """CS of an order, from the application of each node."""
-    return sum(one == other for one, other in pairwise(apps))
+    return sum(first == second for first, second in pairwise(apps))
 
 
 def best_order(before: Before, apps: Mapping[str, str], *, most_states: int = MOST_STATES) -> tuple[str, ...] | None:
@@ -43,7 +43,7 @@ def best_order(before: Before, apps: Mapping[str, str], *, most_states: int = MO
     """
     order = check_order(before)
     bit = {node: 1 << position for position, node in enumerate(order)}
-    needs = {node: sum(bit[one] for one in set(before[node])) for node in order}
+    needs = {node: sum(bit[predecessor] for predecessor in set(before[node])) for node in order}
     everything, looked = (1 << len(order)) - 1, 0
     level: dict[int, tuple[str, ...]] = {0: ()}
     while everything not in level:

@@ -19,7 +19,7 @@ def depths(before: Before) -> dict[str, int]:
     """
     depths: dict[str, int] = {}
     for node in check_order(before):
-        depths[node] = 1 + max((depths[one] for one in before[node]), default=0)
+        depths[node] = 1 + max((depths[predecessor] for predecessor in before[node]), default=0)
     return depths
 
 
@@ -75,5 +75,5 @@ def _ancestors(before: Before, order: Sequence[str]) -> dict[str, list[str]]:
     """All nodes that come anywhere before each."""
     ancestors: dict[str, dict[str, None]] = {}
     for node in order:
-        ancestors[node] = {far: None for one in before[node] for far in (*ancestors[one], one)}
+        ancestors[node] = {far: None for predecessor in before[node] for far in (*ancestors[predecessor], predecessor)}
     return {node: list(far) for node, far in ancestors.items()}

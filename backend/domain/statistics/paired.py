@@ -103,9 +103,15 @@ def difference(pairs: Sequence[Pair], level: float = LEVEL) -> Difference:
 def difference_of_columns(base: NDArray[np.float64], other: NDArray[np.float64], level: float = LEVEL) -> Difference:
     """Difference of the means over one task or more, each with a value under both conditions: shape (tasks,)."""
     changes = other - base
-    one, two, value = (exact_sum(column) / len(column) for column in (base, other, changes))
+    base_mean, other_mean, value = (exact_sum(column) / len(column) for column in (base, other, changes))
     interval = cluster_mean_of_columns(np.ones(len(changes)), changes, level=level, low=-1.0)
-    return Difference(one, two, value, interval or Interval(-1.0, 1.0), (one - two) / one if one > 0 else None)
+    return Difference(
+        base_mean,
+        other_mean,
+        value,
+        interval or Interval(-1.0, 1.0),
+        (base_mean - other_mean) / base_mean if base_mean > 0 else None,
+    )
 
 
 def _clusters(pairs: Sequence[Pair]) -> list[TaskCluster]:
@@ -123,13 +129,13 @@ def _sign_test(solved: Sequence[Pair]) -> tuple[float, str]:
     return sign_test(worse, better), MCNEMAR if len(clusters) == len(solved) else SIGN
 
 
-def sign_test(one: int, other: int) -> float:
-    """Two-sided exact p-value of `one` against `other` discordant pairs, both as likely under the hypothesis.
+def sign_test(first: int, second: int) -> float:
+    """Two-sided exact p-value of `first` against `second` discordant pairs, both as likely under the hypothesis.
 
     With one trial per task this is the exact form of McNemar's test. 1 where nothing is discordant.
     Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions" (1947).
     """
-    return min(1.0, 2 * fair_tail(min(one, other), one + other))
+    return min(1.0, 2 * fair_tail(min(first, second), first + second))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

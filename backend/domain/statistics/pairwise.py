@@ -175,10 +175,10 @@ class _Davidson:
 
         beaten: Any = np.zeros((self.count, self.count), dtype=bool)
         tied: Any = np.zeros((self.count, self.count), dtype=bool)
-        for (one, two), (wins, losses, ties) in zip(self.pairs, self.outcomes, strict=True):
-            beaten[one, two] |= wins > 0.0
-            beaten[two, one] |= losses > 0.0
-            tied[one, two] |= ties > 0.0
+        for (first, second), (wins, losses, ties) in zip(self.pairs, self.outcomes, strict=True):
+            beaten[first, second] |= wins > 0.0
+            beaten[second, first] |= losses > 0.0
+            tied[first, second] |= ties > 0.0
         tied |= tied.T
         reached = beaten | tied | np.eye(self.count, dtype=bool)
         # How far a row may be above a column at most: shortest paths, where a negative cycle is a contradiction.
@@ -196,11 +196,11 @@ class _Davidson:
         slope: Any = np.zeros(size)
         bend: Any = np.zeros((size, size))
         value = 0.0
-        for (one, two), outcome in zip(self.pairs, self.outcomes, strict=True):
+        for (first, second), outcome in zip(self.pairs, self.outcomes, strict=True):
             # Rows: one preferred, two preferred, equal; each outcome's weight is exp(row @ at).
             rows = np.zeros((3, size))
-            rows[0, one] = rows[1, two] = 1.0
-            rows[2, [one, two, self.count]] = 0.5, 0.5, 1.0
+            rows[0, first] = rows[1, second] = 1.0
+            rows[2, [first, second, self.count]] = 0.5, 0.5, 1.0
             value += _add(rows, outcome, at, slope, bend, kinds=3 if self.with_ties else 2)
         if self.prior > 0.0:
             for name in range(self.count):

@@ -49,13 +49,15 @@ def longest_run(before: Before, apps: Mapping[str, str]) -> int:
     """
     earlier: dict[str, set[str]] = {}
     for node in check_order(before):
-        earlier[node] = {*before[node], *(far for one in before[node] for far in earlier[one])}
+        earlier[node] = {*before[node], *(far for predecessor in before[node] for far in earlier[predecessor])}
 
-    def separated(one: str, other: str) -> bool:
-        return any(one in earlier[between] and apps[between] != apps[one] for between in earlier[other])
+    def separated(first: str, second: str) -> bool:
+        return any(first in earlier[between] and apps[between] != apps[first] for between in earlier[second])
 
     lengths = []
     for app in set(apps.values()):
         nodes = [node for node in before if apps[node] == app]
-        lengths.append(width({node: [one for one in nodes if separated(one, node)] for node in nodes}))
+        lengths.append(
+            width({node: [candidate for candidate in nodes if separated(candidate, node)] for node in nodes})
+        )
     return max(lengths, default=0)

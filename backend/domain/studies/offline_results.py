@@ -121,8 +121,8 @@ def _mean(
             shares[step.demonstration].append(own)
     if not shares:
         return MetricResult(name, None, None, 0)
-    reached = np.array([sum(one for one, _ in own) for own in shares.values()])
-    most = np.array([sum(one for _, one in own) for own in shares.values()])
+    reached = np.array([sum(points for points, _ in own) for own in shares.values()])
+    most = np.array([sum(maximum for _, maximum in own) for own in shares.values()])
     if protocol is OfflineProtocol.MIND2WEB:
         reached, most = reached / most, np.ones_like(most)
     interval = cluster_mean_of_columns(most, reached, level=level)

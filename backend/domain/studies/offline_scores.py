@@ -94,9 +94,11 @@ def step_score(reference: Reference, actions: Sequence[Action], screen: ScreenSi
     answer, right = summary(actions), summary([action.action for action in reference.actions])
     accepted = [right, *(summary([alternative]) for alternative in reference.alternatives)]
     boxes = _boxes_of_point(reference)
-    type_match = any(_same_kind(answer, one) for one in accepted)
+    type_match = any(_same_kind(answer, accepted_answer) for accepted_answer in accepted)
     grounding = None if right.point is None else _is_at(answer.point, right.point, boxes, screen)
-    is_right = any(_same_kind(answer, one) and _same_value(answer, one) for one in accepted)
+    is_right = any(
+        _same_kind(answer, accepted_answer) and _same_value(answer, accepted_answer) for accepted_answer in accepted
+    )
     element = any(box.holds(*answer.point) for box in boxes) if boxes and answer.point else False if boxes else None
     f1 = operation_f1(_operation(answer, reference), _operation(right, reference))
     sequence, penalty = _omniact(reference, actions)
@@ -124,7 +126,7 @@ def summary(actions: Sequence[Action]) -> ActionSummary:
     if first is None:
         return ActionSummary("")
     if first.type in _KEYS:
-        keys = [key for one in does_more if one.type in _KEYS for key in one.keys]
+        keys = [key for action in does_more if action.type in _KEYS for key in action.keys]
         return ActionSummary("key", "+".join(key.lower() for key in (keys if len(first.keys) < 2 else first.keys)))  # noqa: PLR2004 - a combination
     return ActionSummary(_KINDS.get(first.type, "other"), _direction(first), point)
 
@@ -203,11 +205,11 @@ def _omniact(reference: Reference, actions: Sequence[Action]) -> tuple[float, fl
     """(sequence score, penalty): 0 if the calls are not the right ones in the right order."""
     right = [action for action in reference.actions if action.action.type not in _IDLE]
     answer = _sequence(actions)
-    if [_name(one.action) for one in right] != [_name(one) for one in answer]:
+    if [_name(reference_action.action) for reference_action in right] != [_name(call) for call in answer]:
         return 0.0, 0.0
     score = _best(len(right))
     weight = score / max(len(right), 1)
-    penalties = (_penalty(one, own.action, own.boxes) for own, one in zip(right, answer, strict=True))
+    penalties = (_penalty(call, own.action, own.boxes) for own, call in zip(right, answer, strict=True))
     return score, weight * sum(penalties)
 
 

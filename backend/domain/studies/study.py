@@ -268,8 +268,8 @@ def _misfit(study: StudyConfig, levels: Mapping[str, JSON], where: str, words: s
 
 
 def _path(study: StudyConfig, factor: str, level: JSON) -> str:
-    levels = next(each.levels for each in study.factors if each.name == factor)
-    return f"factors.{factor}.{[level_label(each) for each in levels].index(level_label(level))}"
+    levels = next(study_factor.levels for study_factor in study.factors if study_factor.name == factor)
+    return f"factors.{factor}.{[level_label(value) for value in levels].index(level_label(level))}"
 
 
 def sample_tasks(keys: Sequence[str], share: float, seed: int) -> list[str]:

@@ -145,8 +145,11 @@ def _levels(
     for factor in study.compared:
         for level in factor.levels[1:]:
             sides = matched_cells([levels for levels, _ in outcomes], factor.name, level, factor.levels[0])
-            both, excluded = _pairs([(by_key[one], by_key[other]) for one, other in sides])
-            pairs = [Pair(one.task, one.score or 0.0, two.score or 0.0) for one, two in both]
+            both, excluded = _pairs([(by_key[base_key], by_key[other_key]) for base_key, other_key in sides])
+            pairs = [
+                Pair(base_result.task, base_result.score or 0.0, other_result.score or 0.0)
+                for base_result, other_result in both
+            ]
             comparison = compare(pairs, level=study.level)
             measures = _measures(study, both)
             results.append(LevelResult(factor.name, factor.levels[0], level, comparison, None, excluded, measures))
@@ -159,9 +162,9 @@ def _measures(study: StudyConfig, both: Sequence[tuple[CellEpisode, CellEpisode]
     differences = {}
     for name in names:
         pairs = [
-            Pair(one.task, one.measures[name], two.measures[name])
-            for one, two in both
-            if name in one.measures and name in two.measures
+            Pair(base_result.task, base_result.measures[name], other_result.measures[name])
+            for base_result, other_result in both
+            if name in base_result.measures and name in other_result.measures
         ]
         difference = compare(pairs, level=study.level).score
         if difference is not None:
@@ -178,11 +181,11 @@ def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[tuple[CellEpisode, 
     excluded: list[str] = []
     for base, other in sides:
         for key in base.keys() | other.keys():
-            one, two = base.get(key, _absent(key)), other.get(key, _absent(key))
-            if one.why_not or two.why_not:
-                excluded.append(f"base: {one.why_not}" if one.why_not else two.why_not)
+            base_result, other_result = base.get(key, _absent(key)), other.get(key, _absent(key))
+            if base_result.why_not or other_result.why_not:
+                excluded.append(f"base: {base_result.why_not}" if base_result.why_not else other_result.why_not)
             else:
-                pairs.append((one, two))
+                pairs.append((base_result, other_result))
     return pairs, _counts(excluded)
 
 

@@ -107,7 +107,7 @@ def _shapes(study: StudyConfig, levels: Mapping[str, JSON], episodes: Sequence[V
     pairs, means = _matched_pairs(kinds, study.base.seed), _means(episodes)
     names = in_order([name for task in kinds for name in means[task]])
     comparisons = {}
-    for name in sorted(names, key=lambda one: one != "score"):
+    for name in sorted(names, key=lambda name: name != "score"):
         both = [
             Pair(f"{chain} {graph}", means[chain][name], means[graph][name])
             for chain, graph in pairs

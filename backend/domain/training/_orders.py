@@ -27,7 +27,7 @@ def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int |
     if len(names) > MOST_NODES:
         return None
     bit = {name: 1 << place for place, name in enumerate(names)}
-    needs = [sum(bit[one] for one in set(after[name])) for name in names]
+    needs = [sum(bit[predecessor] for predecessor in set(after[name])) for name in names]
 
     @cache
     def ways(done: int) -> int:

@@ -99,7 +99,7 @@ def _target(table: Table, clause: OnConflictDoUpdate) -> list[Column[Any]]:
     """The columns by which an INSERT finds the row that is there already."""
     named = clause.inferred_target_elements
     if named is None:
-        constraint = next(each for each in table.constraints if each.name == clause.constraint_target)
+        constraint = next(constraint for constraint in table.constraints if constraint.name == clause.constraint_target)
         return list(constraint.columns)  # type: ignore[attr-defined]
     return [table.columns[_name(column)] for column in named]
 

@@ -166,7 +166,9 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
     row = add_evaluation(session, attempt, evaluation, judgement.evidence, judgement.seconds, judged=judgement.judged)
     if evaluation.handed_in:
         results = [
-            (one.blob_name, one.blob) for one in judgement.evidence if one.role is EvidenceRole.RESULT and one.blob
+            (evidence.blob_name, evidence.blob)
+            for evidence in judgement.evidence
+            if evidence.role is EvidenceRole.RESULT and evidence.blob
         ]
         submissions.hand_in(session, attempt, episode, results)
     data = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}

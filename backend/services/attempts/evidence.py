@@ -164,7 +164,7 @@ def _side(
         return EvidenceSide(role, getter, spec, anew=True)
     calls, rows, place = stored
     order = sorted(range(len(calls)), key=lambda position: (position != place, position))
-    for other in (role, *(one for one in EvidenceRole if one is not role)):
+    for other in (role, *(other_role for other_role in EvidenceRole if other_role is not role)):
         for position in order:
             known = calls[position]
             if known.get(other.value) == spec and other.value not in _failures(known):

@@ -352,7 +352,7 @@ def _ended_by(session: Session, before: Evaluation) -> EndedBy:
 def _latest(session: Session, episode: Episode) -> Task:
     own = session.get_one(Task, episode.task_id)
     sets = benchmarks.task_sets(session, session.get_one(TaskSet, own.task_set_id).benchmark_id)
-    newest = max(sets, key=lambda one: one.version, default=None)
+    newest = max(sets, key=lambda task_set: task_set.version, default=None)
     task = task_repository.by_key(session, newest.id, own.domain, own.name) if newest is not None else None
     if task is None:
         raise NotFound(f"the newest task set has no task {own.key}", code="task_not_found")

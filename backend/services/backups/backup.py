@@ -114,9 +114,9 @@ def in_batches(artifacts: Iterable[tuple[str, int]]) -> Iterable[list[tuple[str,
 def _copy_artifacts(
     artifacts: dict[str, int], store: ArtifactStore, folder: BackupFolder, report: BackupReport, tell: Tell
 ) -> None:
-    def copy(each: tuple[str, int]) -> bool | str:
+    def copy(artifact: tuple[str, int]) -> bool | str:
         """True: copied; False: there already; text: why it cannot be copied."""
-        sha256, size = each
+        sha256, size = artifact
         if folder.size_of(sha256) == size:
             return False
         try:

@@ -90,8 +90,8 @@ def _make_room(url: str, *, replace: bool) -> None:
 def _restore_artifacts(
     snapshot: Snapshot, folder: BackupFolder, store: ArtifactStore, result: Verification, tell: Tell
 ) -> None:
-    def copy(each: tuple[str, int]) -> DamagedArtifact | NotFound | None:
-        sha256, _ = each
+    def copy(artifact: tuple[str, int]) -> DamagedArtifact | NotFound | None:
+        sha256, _ = artifact
         try:
             data = folder.store.get(sha256)
         except NotFound as error:

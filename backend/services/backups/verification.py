@@ -84,14 +84,14 @@ def check_artifacts(
 ) -> None:
     """Reads artifacts from a store, which checks their hashes. Raises Unavailable."""
 
-    def problem(each: tuple[str, int]) -> str:
+    def problem(artifact: tuple[str, int]) -> str:
         try:
-            data = store.get(each[0])
+            data = store.get(artifact[0])
         except DamagedArtifact as error:
             return error.message
         except NotFound:
             return MISSING
-        return "" if len(data) == each[1] else f"{len(data)} bytes, the database says {each[1]}"
+        return "" if len(data) == artifact[1] else f"{len(data)} bytes, the database says {artifact[1]}"
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for batch in in_batches(artifacts):

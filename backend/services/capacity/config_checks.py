@@ -89,7 +89,7 @@ def field_problems(error: DeskarenaError, path: str = "") -> list[FieldProblem]:
     """
     if not isinstance(error, Invalid):
         return [FieldProblem(path=path, message=error.text)]
-    return [FieldProblem(path=each.path or path, message=each.text_at_field) for each in (error, *error.others)]
+    return [FieldProblem(path=part.path or path, message=part.text_at_field) for part in (error, *error.others)]
 
 
 def _agent_problems(can: Capabilities, config: RunConfig) -> None:
@@ -254,7 +254,7 @@ def checked_options(kind: PluginKind, name: str | None, options: Mapping[str, An
 
 
 def _validate(schema: type[BaseModel], values: Mapping[str, Any], *, path: str, owner: str) -> BaseModel:
-    known = {one.alias or name for name, one in schema.model_fields.items()}
+    known = {field.alias or name for name, field in schema.model_fields.items()}
     for name in values:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
@@ -263,7 +263,7 @@ def _validate(schema: type[BaseModel], values: Mapping[str, Any], *, path: str, 
     try:
         return schema.model_validate(dict(values))
     except ValidationError as error:
-        raise_all([_wrong(each, path) for each in error.errors(include_url=False)])
+        raise_all([_wrong(detail, path) for detail in error.errors(include_url=False)])
         raise
 
 

@@ -132,7 +132,10 @@ class Endpoints:
             )
         for name, options in named.items():
             endpoints[name] = _check(name, options, self._file)
-        return {name: each.model_copy(update={"prices": (*each.prices, *prices)}) for name, each in endpoints.items()}
+        return {
+            name: endpoint.model_copy(update={"prices": (*endpoint.prices, *prices)})
+            for name, endpoint in endpoints.items()
+        }
 
     def with_key(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint with its key.
@@ -235,6 +238,6 @@ def _check(name: str, options: Any, file: Path) -> Endpoint:
 
 def _checked_prices(kind: type[_P], content: Mapping[str, Any], name: str, file: Path) -> tuple[_P, ...]:
     try:
-        return tuple(kind.model_validate(each) for each in content.get(name, []))
+        return tuple(kind.model_validate(item) for item in content.get(name, []))
     except (ValidationError, TypeError) as error:
         raise Invalid(f"{error}"[:500], code="invalid_models_file", path=f"{file}: {name}") from None

@@ -110,7 +110,7 @@ def preview(session: Session, project: Project, rules: Mapping[str, int | None] 
     def items(kind: str, query: Callable[..., Any]) -> list[ExpiredItem]:
         age = days[kind]
         rows = query(session, project.id, now - timedelta(days=age)) if age else []
-        return [ExpiredItem(id=each.id, name=each.name or str(each.id), at=each.at) for each in rows]
+        return [ExpiredItem(id=item.id, name=item.name or str(item.id), at=item.at) for item in rows]
 
     runs, studies = items("run_days", expired.runs), items("run_days", expired.studies)
     drafts = items("draft_days", expired.drafts)
@@ -144,8 +144,8 @@ def apply_due(factory: SessionFactory, now: datetime | None = None) -> dict[str,
     for kind, rule, query, delete in kinds:
         if days := rules[rule]:
             with unit_of_work(factory) as session:
-                ids = [each.id for each in query(session, project_id, now - timedelta(days=days))]
-            done[kind] = sum(_delete(factory, project_id, delete, one) for one in ids)
+                ids = [row.id for row in query(session, project_id, now - timedelta(days=days))]
+            done[kind] = sum(_delete(factory, project_id, delete, row_id) for row_id in ids)
     if days := rules["screen_days"]:
         done["screens"] = _thin(factory, project_id, since, now - timedelta(days=days))
     with unit_of_work(factory) as session:

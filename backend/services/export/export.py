@@ -144,17 +144,17 @@ class Export:
             after = page[-1].episode.id
 
     def _rows(self, session: Session, page: Sequence[TrainingEpisode], pictures: Pictures) -> Iterator[Row]:
-        for one, trajectory in episodes_with_records(session, page, self._store, self._masker):
+        for row, trajectory in episodes_with_records(session, page, self._store, self._masker):
             refusal = self._form.refuses(trajectory)
             if refusal:
-                self._leave_out(one.episode.id, one.run.id, str(trajectory.task.key), refusal)
+                self._leave_out(row.episode.id, row.run.id, str(trajectory.task.key), refusal)
                 continue
-            self._manifest.add(one, trajectory)
+            self._manifest.add(row, trajectory)
             pictures.add(self._form.pictures(trajectory))
             more = {
                 "task": str(trajectory.task.key),
                 "agent": trajectory.agent,
-                "configuration": one.agent.title,
+                "configuration": row.agent.title,
                 "agent_kind": trajectory.kind.value,
             }
             outcome = {
@@ -162,7 +162,7 @@ class Export:
                 "score": trajectory.score,
                 "measures": dict(trajectory.measures),
             }
-            self._index.line({"trajectory": trajectory.id, **more, **outcome, **source_of(one)})
+            self._index.line({"trajectory": trajectory.id, **more, **outcome, **source_of(row)})
             yield from self._form.rows(trajectory)
 
     def _excluded_file(self, scope: Scope) -> ExportFile:

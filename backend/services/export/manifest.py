@@ -66,9 +66,9 @@ class Manifest:
                 "pictures_missing": self.pictures_missing,
             },
             "excluded": dict(sorted(self.excluded.items())),
-            "notes": [each["note"] for _, each in sorted(self.benchmarks.items()) if each["note"]],
-            "benchmarks": [each for _, each in sorted(self.benchmarks.items())],
-            "runs": [each for _, each in sorted(self.runs.items())],
+            "notes": [entry["note"] for _, entry in sorted(self.benchmarks.items()) if entry["note"]],
+            "benchmarks": [entry for _, entry in sorted(self.benchmarks.items())],
+            "runs": [entry for _, entry in sorted(self.runs.items())],
             "files": self.files,
         }
 

@@ -28,14 +28,14 @@ def episodes_with_records(
     session: Session, page: Sequence[TrainingEpisode], store: ArtifactStore, masker: Masker
 ) -> Iterator[tuple[TrainingEpisode, ExportedAttempt]]:
     """Each episode with its records, in order."""
-    measures = attempts.measures(session, [one.evaluation.id for one in page])
+    measures = attempts.measures(session, [row.evaluation.id for row in page])
     for start in range(0, len(page), TOGETHER):
         some = page[start : start + TOGETHER]
-        steps = steps_of(session, [one.attempt.id for one in some], store, masker)
-        for one in some:
+        steps = steps_of(session, [row.attempt.id for row in some], store, masker)
+        for row in some:
             yield (
-                one,
-                _exported_attempt(session, one, measures[one.evaluation.id], steps.get(one.attempt.id, ()), masker),
+                row,
+                _exported_attempt(session, row, measures[row.evaluation.id], steps.get(row.attempt.id, ()), masker),
             )
 
 

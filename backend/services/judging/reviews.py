@@ -76,7 +76,7 @@ def draw(session: Session, judge_id: UUID, size: int, seed: int) -> int:
         )
     drawn = random.Random(seed).sample(left, min(size, len(left)))  # noqa: S311 - a draw that anybody can repeat.
     repository.add_items(
-        session, [{"id": uuid7(), "judge_id": judge.id, "attempt_id": one, "seed": seed} for one in drawn]
+        session, [{"id": uuid7(), "judge_id": judge.id, "attempt_id": attempt_id, "seed": seed} for attempt_id in drawn]
     )
     return len(drawn)
 

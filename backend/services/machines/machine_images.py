@@ -60,10 +60,15 @@ def all_images(data: Path, default: str = "") -> list[FoundImage]:
     if not folder.is_dir():
         return []
     templates = list(_templates(data))
-    names = sorted(each.name for each in folder.iterdir() if each.is_dir() and NAME.fullmatch(each.name))
+    names = sorted(
+        subfolder.name for subfolder in folder.iterdir() if subfolder.is_dir() and NAME.fullmatch(subfolder.name)
+    )
     whole = list(image_names(folder))
     default = default or (whole[0] if len(whole) == 1 else "")
-    return [_read_image(folder / name, [each for image, each in templates if image == name], default) for name in names]
+    return [
+        _read_image(folder / name, [screen_size for image, screen_size in templates if image == name], default)
+        for name in names
+    ]
 
 
 def one_image(data: Path, name: str, default: str = "") -> FoundImage:
@@ -121,7 +126,7 @@ def _templates(data: Path) -> Iterable[tuple[str, FoundTemplate]]:
 
 def _size(place: Path) -> int:
     """Disk usage of a folder: sparse files use less than their length."""
-    return sum(each.lstat().st_blocks * 512 for each in place.rglob("*") if each.is_file())
+    return sum(path.lstat().st_blocks * 512 for path in place.rglob("*") if path.is_file())
 
 
 def about(image: MachineImage) -> str:

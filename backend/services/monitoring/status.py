@@ -63,7 +63,7 @@ def status_of(factory: Callable[[], SessionFactory], store: Callable[[], Artifac
     except Unavailable:
         parts = [_part("database", PartState.DOWN, "does not answer"), *parts]
     states = {part.state for part in parts}
-    state = next((each for each in (PartState.DOWN, PartState.DEGRADED) if each in states), PartState.UP)
+    state = next((state for state in (PartState.DOWN, PartState.DEGRADED) if state in states), PartState.UP)
     return InstallationStatus(state=state, parts=parts, maintenance=mode.reason)
 
 

@@ -83,7 +83,7 @@ def send_due(factory: SessionFactory, web: GuardedWeb, mailer: Mailer | None) ->
             shipments = _claim(factory)
             if not shipments:
                 break
-            for _ in threads.map(lambda each: _send(factory, each, web, mailer), shipments):
+            for _ in threads.map(lambda shipment: _send(factory, shipment, web, mailer), shipments):
                 total += 1
     return total
 

@@ -29,7 +29,9 @@ SECRET_BYTES = 32
 ROTATION = timedelta(days=1)
 """How long the secret before a rotation signs, too."""
 ALPHA, LOSS_BOUND = 0.05, 0.05
-TYPES = tuple(each for each in NotificationType if each is not NotificationType.TEST)
+TYPES = tuple(
+    notification_type for notification_type in NotificationType if notification_type is not NotificationType.TEST
+)
 _FIELDS = ("events", "loss_bound", "alpha", "baseline_run_id")
 
 
@@ -195,7 +197,7 @@ def _check(session: Session, project_id: UUID, values: Mapping[str, Any]) -> dic
     """Fields as they are stored. Raises Invalid."""
     fields = dict(values)
     if "events" in fields:
-        chosen = [each.value for each in TYPES if each in set(fields["events"])]
+        chosen = [notification_type.value for notification_type in TYPES if notification_type in set(fields["events"])]
         if not chosen:
             raise Invalid("choose at least one event", code="invalid_request", path="events")
         fields["events"] = chosen

@@ -104,9 +104,9 @@ def desk(session: Session, run_id: UUID) -> HumanRunState:
         total=len(rows),
         solution=solution(session, row.Task, run) if learning and row is not None else (),
         done=[
-            _completed_task(one)
-            for one in rows
-            if one.Attempt is not None and _person_value(one.Attempt, "rating") is not None
+            _completed_task(row)
+            for row in rows
+            if row.Attempt is not None and _person_value(row.Attempt, "rating") is not None
         ],
         first_run=str((rows[0].Episode.human_feedback or {}).get("first_run", "")) if rows else "",
     )

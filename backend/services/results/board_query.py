@@ -76,7 +76,7 @@ LISTS = frozenset({"configuration", "column"})
 def query_of_text(text: str) -> dict[str, Any]:
     """The values of an address's query, by name; those of `LISTS` as lists, of others the last one."""
     values = parse_qs(text, max_num_fields=300)
-    return {name: each if name in LISTS else each[-1] for name, each in values.items()}
+    return {name: texts if name in LISTS else texts[-1] for name, texts in values.items()}
 
 
 def checked_query(values: Mapping[str, Any]) -> BoardQuery:
@@ -102,6 +102,6 @@ def stored_query(values: Mapping[str, Any]) -> tuple[BoardQuery, list[str]]:
     try:
         query = BoardQuery.model_validate(dict(values))
     except ValidationError as error:
-        ignored |= {str(each["loc"][0]) for each in error.errors()}
+        ignored |= {str(problem["loc"][0]) for problem in error.errors()}
         query = BoardQuery.model_validate({name: value for name, value in values.items() if name not in ignored})
     return query, sorted(ignored)

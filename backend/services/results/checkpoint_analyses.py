@@ -143,17 +143,17 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
     return AnalysesView(
         benchmark=benchmark,
         version=task_set.version,
-        runs=[_run(one, counted.get(one.run.id, []), seconds.get(one.run.id, 0.0)) for one in chosen],
+        runs=[_run(row, counted.get(row.run.id, []), seconds.get(row.run.id, 0.0)) for row in chosen],
         languages=_languages(chosen, counted),
         more=0 if run_ids else max(0, len(known) - MOST),
     )
 
 
 def _select_runs(known: Sequence[RunCondition], run_ids: Sequence[UUID]) -> list[RunCondition]:
-    newest = sorted(known, key=lambda one: one.run.id, reverse=True)
+    newest = sorted(known, key=lambda row: row.run.id, reverse=True)
     if not run_ids:
         return newest[:MOST]
-    by_id = {one.run.id: one for one in newest}
+    by_id = {row.run.id: row for row in newest}
     missing = [run_id for run_id in run_ids if run_id not in by_id]
     if missing:
         raise NotFound(

@@ -67,13 +67,13 @@ def _with_defaults(value: Any, stored: Any) -> Any:
     """A field with its defaults, those that are not stored replaced."""
     if isinstance(value, Mapping):
         stored = stored if isinstance(stored, Mapping) else {}
-        return {name: _with_defaults(each, stored.get(name, ...)) for name, each in value.items()}
+        return {name: _with_defaults(item, stored.get(name, ...)) for name, item in value.items()}
     return UNKNOWN if stored is ... else value
 
 
 def _differences(runs: Sequence[Mapping[str, Any]], first: Mapping[str, list[Any]]) -> list[FieldDifference]:
     flat = [dict(_leaves("", fields)) for fields in runs]
-    columns = {**first, **{name: [each.get(name) for each in flat] for name in dict.fromkeys(_names(flat))}}
+    columns = {**first, **{name: [mapping.get(name) for mapping in flat] for name in dict.fromkeys(_names(flat))}}
     return [
         FieldDifference(name=name, values=values, diff=_diffs(values))
         for name, values in columns.items()
@@ -82,8 +82,8 @@ def _differences(runs: Sequence[Mapping[str, Any]], first: Mapping[str, list[Any
 
 
 def _names(flat: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for each in flat:
-        yield from each
+    for mapping in flat:
+        yield from mapping
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:

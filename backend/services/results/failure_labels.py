@@ -126,7 +126,7 @@ class FailureSample(ReadModel):
     @property
     def by_rules(self) -> list[ShareView]:
         """Shares of suggestions by rules among all sampled failures, for labels with a rule."""
-        shares = failure_labels.shares([{one.label for one in row.suggested} for row in self.episodes])
+        shares = failure_labels.shares([{suggestion.label for suggestion in row.suggested} for row in self.episodes])
         return [ShareView.model_validate(share) for share, label in zip(shares, LABELS, strict=True) if label.by_rule]
 
     @computed_field  # type: ignore[prop-decorator]
@@ -213,7 +213,9 @@ def review(  # noqa: PLR0913 - what is said, and by whom
         attempt_id=failure.attempt_id,
         actor_id=who.id,
         labels=[label.key for label in LABELS if label.key in labels],
-        suggested=[Suggestion(each.label, each.step, each.reason) for each in failure.suggested],
+        suggested=[
+            Suggestion(suggestion.label, suggestion.step, suggestion.reason) for suggestion in failure.suggested
+        ],
         note=note,
     )
     return next(iter(_failures(session, [episode_id])))

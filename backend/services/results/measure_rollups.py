@@ -95,11 +95,11 @@ def pooled_sums(runs: Sequence[Sums]) -> Sums:
         return runs[0]
     pooled = {}
     for measure in sorted({name for run in runs for name in run}):
-        each = [run[measure] for run in runs if measure in run]
-        tasks, places = np.unique(np.concatenate([sums.tasks for sums in each]), return_inverse=True)
+        run_sums = [run[measure] for run in runs if measure in run]
+        tasks, places = np.unique(np.concatenate([sums.tasks for sums in run_sums]), return_inverse=True)
         numbers, totals = np.zeros(len(tasks)), np.zeros(len(tasks))
-        np.add.at(numbers, places, np.concatenate([sums.numbers for sums in each]))
-        np.add.at(totals, places, np.concatenate([sums.totals for sums in each]))
+        np.add.at(numbers, places, np.concatenate([sums.numbers for sums in run_sums]))
+        np.add.at(totals, places, np.concatenate([sums.totals for sums in run_sums]))
         pooled[measure] = TaskSums(tasks, numbers, totals)
     return pooled
 

@@ -51,19 +51,21 @@ def tasks_of(
     """Tasks as used by a run with that configuration, by id; for an unreadable one, the reason."""
     variant = config.variant or ""
     tasks: dict[UUID, domain.Task | UnreadableConfig] = {
-        each: task for each in task_ids if (task := _tasks.get((each, variant))) is not None
+        task_id: task for task_id in task_ids if (task := _tasks.get((task_id, variant))) is not None
     }
     missing = set(task_ids) - tasks.keys()
     rows = {row.id: row for row in repository.by_ids(session, missing)} if missing else {}
-    for each in missing:
+    for task_id in missing:
         try:
-            tasks[each] = _tasks.put((each, variant), task_of(session, rows[each], {"variant": config.variant}))
+            tasks[task_id] = _tasks.put(
+                (task_id, variant), task_of(session, rows[task_id], {"variant": config.variant})
+            )
         except KeyError:
-            tasks[each] = UnreadableConfig("the task: it no longer exists")
+            tasks[task_id] = UnreadableConfig("the task: it no longer exists")
         except ValidationError as error:
-            tasks[each] = UnreadableConfig(f"the task ({_first(error)})")
+            tasks[task_id] = UnreadableConfig(f"the task ({_first(error)})")
         except NotFound as error:
-            tasks[each] = UnreadableConfig(f"the task ({error.message})")
+            tasks[task_id] = UnreadableConfig(f"the task ({error.message})")
     return tasks
 
 

@@ -76,13 +76,15 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
     tasks = task_repository.all_of(session, task_set.id)
     validations = [_validation(task, results.get(task.id, {}), reasons) for task in tasks]
     complete = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ENDED_RUNS for run in runs.values())
-    runnable = [(task, each) for task, each in zip(tasks, validations, strict=True) if task.id not in reasons]
-    judged = [each for task, each in runnable if not _is_judged_by_people(results.get(task.id, {}))]
+    runnable = [
+        (task, validation) for task, validation in zip(tasks, validations, strict=True) if task.id not in reasons
+    ]
+    judged = [validation for task, validation in runnable if not _is_judged_by_people(results.get(task.id, {}))]
     sound = Counter(validation.sound for validation in validations)
     return ValidationReport(
         benchmark=name,
         complete=complete,
-        ok=complete and bool(runnable) and all(each.sound for each in judged),
+        ok=complete and bool(runnable) and all(validation.sound for validation in judged),
         runs={agent: run.id for agent, run in runs.items()},
         sound=sound[True],
         unsound=sound[False],

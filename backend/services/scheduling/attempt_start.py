@@ -31,8 +31,8 @@ def begin(
         images: images of the worker's desktops.
     """
     claims = Claims(session, images)
-    starts = [(each, claims.make(each, uuid7(), place), place) for each, place in zip(chosen, places, strict=True)]
-    scheduler.count_starts(session, Counter(each.episode.run_id for each in chosen))
+    starts = [(item, claims.make(item, uuid7(), place), place) for item, place in zip(chosen, places, strict=True)]
+    scheduler.count_starts(session, Counter(item.episode.run_id for item in chosen))
     attempts.add_all(session, [_attempt(*start) for start in starts])
     _tell(session, starts)
     return [claim for _, claim, _ in starts]

@@ -90,8 +90,8 @@ def gather(session: Session) -> Signals:
 
 def _beginning(session: Session) -> dict[str, int]:
     counts: Counter[str] = Counter()
-    for each in episode_demand(session):
-        counts[each.provider] += each.number
+    for waiting in episode_demand(session):
+        counts[waiting.provider] += waiting.number
     return dict(counts)
 
 

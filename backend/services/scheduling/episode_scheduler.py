@@ -226,7 +226,7 @@ class _EpisodeSelection:
         for episode in episodes:
             by_run[episode.run_id].append(episode)
         read = {
-            run: config_cache.tasks_of(self.session, {each.task_id for each in own}, self.facts[run].config)
+            run: config_cache.tasks_of(self.session, {episode.task_id for episode in own}, self.facts[run].config)
             for run, own in by_run.items()
         }
         chosen: list[StartingEpisode] = []
@@ -258,11 +258,11 @@ class _EpisodeSelection:
         episodes: list[StartedEpisode] = []
         for _ in range(number):
             open_ = [need for need in needs if seated(need, self._seats)]
-            one = self._ask({run: 1}, {run: open_})
-            if not one:
+            started = self._ask({run: 1}, {run: open_})
+            if not started:
                 break
-            episodes += one
-            used = next(need.licences or {} for need in needs if need.id == one[0].requirements_id)
+            episodes += started
+            used = next(need.licences or {} for need in needs if need.id == started[0].requirements_id)
             self._seats = {name: number - used.get(name, 0) for name, number in self._seats.items()}
         return episodes
 

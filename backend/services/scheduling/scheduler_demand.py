@@ -92,8 +92,8 @@ def _of_provider(
 
 def _take_seats(need: Requirements, number: int, seats: dict[str, int]) -> int:
     """How many of the episodes find seats, which are then taken."""
-    for name, each in (need.licences or {}).items():
-        number = min(number, max(0, seats.get(name, 0)) // each) if each else number
-    for name, each in (need.licences or {}).items():
-        seats[name] = seats.get(name, 0) - number * each
+    for name, seats_per_episode in (need.licences or {}).items():
+        number = min(number, max(0, seats.get(name, 0)) // seats_per_episode) if seats_per_episode else number
+    for name, seats_per_episode in (need.licences or {}).items():
+        seats[name] = seats.get(name, 0) - number * seats_per_episode
     return number

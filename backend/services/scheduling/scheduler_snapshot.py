@@ -51,7 +51,10 @@ def projects_of(rows: Sequence[Row[Any]], provider: str) -> dict[UUID, ProjectLo
         in_use[row.project_id][row.provider] += row.in_use
     used = _sums((row.project_id, _decayed_usage(row)) for row in rows if row.provider == provider)
     rules = {row.project_id: (row.weight, row.quota, row.reserved) for row in rows}
-    return {each: ProjectLoad(rules_of(*rule), dict(in_use[each]), used.get(each, 0.0)) for each, rule in rules.items()}
+    return {
+        project_id: ProjectLoad(rules_of(*rule), dict(in_use[project_id]), used.get(project_id, 0.0))
+        for project_id, rule in rules.items()
+    }
 
 
 def rules_of(weight: float, quota: Mapping[str, int], reserved: Mapping[str, int]) -> ProjectRules:

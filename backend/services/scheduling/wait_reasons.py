@@ -74,13 +74,13 @@ def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitVie
 def explain_alike(session: Session, alike: Collection[WaitGroup]) -> dict[WaitGroup, Reason]:
     """Why they wait; nothing for those that only wait for their turn."""
     view = _QueueView(session)
-    return {each: reason for each in alike if view.queues(each.run_id) and (reason := view.explain_alike(each))}
+    return {kind: reason for kind in alike if view.queues(kind.run_id) and (reason := view.explain_alike(kind))}
 
 
 def told_apart(session: Session) -> set[UUID]:
     """Tasks with Python evaluation functions, in open runs with other tasks of the same requirements."""
     sets = {row.task_set_id for row in scheduler.queue(session)}
-    return {task for each in sets for need in needs_of(session, each) if need.others for task in need.functions}
+    return {task for set_id in sets for need in needs_of(session, set_id) if need.others for task in need.functions}
 
 
 def concurrency_of(session: Session, run_id: UUID) -> Concurrency | None:
@@ -131,7 +131,7 @@ class _QueueView:
 
     def explain_alike(self, alike: WaitGroup) -> Reason | None:
         row = next(row for row in self._rows if row.id == alike.run_id)
-        need = next((each for each in needs_of(self._session, row.task_set_id) if each.id == alike.needs), None)
+        need = next((need for need in needs_of(self._session, row.task_set_id) if need.id == alike.needs), None)
         need = replace(need, others=False) if need is not None and alike.apart else need
         slots, free = self._slots_of(row.provider)
         hindrance, lacking = self._hindrance(run_of(row)), self._lacking(need)
@@ -156,10 +156,10 @@ class _QueueView:
         paused = Reason(ReasonCode.RUN_PAUSED, "the run is paused")
         hindrances = [paused] if run.state == RunState.PAUSED else []
         able = self._able(run.provider)
-        one = [reason for need in needs if (reason := unable(run.provider, agent, image, [need], able))]
+        reasons = [reason for need in needs if (reason := unable(run.provider, agent, image, [need], able))]
         refusal = None if able else self._refusal(run.provider)
-        none_able = bool(one) and len(one) == len(needs)
-        hindrances += [refusal or min(one, key=lambda reason: len(reason.text))] if none_able else []
+        none_able = bool(reasons) and len(reasons) == len(needs)
+        hindrances += [refusal or min(reasons, key=lambda reason: len(reason.text))] if none_able else []
         hindrances += [shut] if (shut := self._closed_reason(run.provider)) else []
         now, mine = self._now(run.provider), self._run(run)
         reason = self._hold_reason(run.id) if left <= slots else None
@@ -214,7 +214,7 @@ class _QueueView:
     def _at_once(self, run: Run) -> int:
         """How many it can run if no preceding run starts more; 0 while it waits for its model."""
         now, mine = self._now(run.provider), self._run(run)
-        urgent = sum(each.in_use for each in _before(now, mine))
+        urgent = sum(load.in_use for load in _before(now, mine))
         limit = concurrency(now, mine, self._slots_of(run.provider)[0], mine.in_use + 1, urgent=urgent)
         return 0 if mine.model_waits else limit.limit
 

@@ -73,15 +73,15 @@ def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> 
         return [DesktopSpec(screen=read.screen, image=image_for(images, read.desktop_image, system))]
 
     waiting: Counter[DesktopSpec] = Counter()
-    for each in episode_demand(
+    for demand in episode_demand(
         session,
         [PROVIDER],
         able=lambda row, need: able.fits(row.agent, row.image) and able.meets(need, row.image),
         leaves=able.leaves,
         most=_MOST,
     ):
-        for spec in specs(each.run_id, session.get_one(Run, each.run_id).config, each.need.os):
-            waiting[spec] += each.number
+        for spec in specs(demand.run_id, session.get_one(Run, demand.run_id).config, demand.need.os):
+            waiting[spec] += demand.number
     last = repository.last_used(session, cluster, PROVIDER, workers.now(session) - timedelta(seconds=seconds))
     return WarmDemand(
         slots=tuple(_slots(session, cluster)),

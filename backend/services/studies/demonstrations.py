@@ -142,7 +142,7 @@ def set_from_run(
         return known
     refuse_over_quota(session, new.project.id)
     row = _add(session, new, SetForm.RUN, content)
-    number = sum(_add_attempt(session, row, each.Attempt, each.Task, each.Run, store) for each in rows)
+    number = sum(_add_attempt(session, row, source.Attempt, source.Task, source.Run, store) for source in rows)
     if not number:
         raise Invalid(
             f"no episode of the run has a score of {least_score:g} or more, and steps with a picture and actions",
@@ -184,10 +184,10 @@ def _is_usable(step: Step) -> bool:
 def _recorded_step(demonstration_id: UUID, step: Step, space: str, store: ArtifactStore) -> DemonstrationStepRecord:
     actions = [Action.model_validate(action) for action in step.actions]
     find = _finder(step, store)
-    points = [(one.x, one.y) for one in actions]
+    points = [(action.x, action.y) for action in actions]
     right = [
-        ReferenceAction(action=one, boxes=find(x, y) if x is not None and y is not None else ())
-        for one, (x, y) in zip(actions, points, strict=True)
+        ReferenceAction(action=action, boxes=find(x, y) if x is not None and y is not None else ())
+        for action, (x, y) in zip(actions, points, strict=True)
     ]
     return DemonstrationStepRecord(
         demonstration_id=demonstration_id,
@@ -253,9 +253,9 @@ def _add(session: Session, new: NewSet, form: SetForm, content: str) -> Demonstr
     return row
 
 
-def _record(session: Session, row: DemonstrationSet, one: Demonstration) -> DemonstrationRecord:
-    values: dict[str, Any] = {name: getattr(one, name) for name in ("instruction", "note", "platform")}
-    record = DemonstrationRecord(set_id=row.id, key=one.id, labels=dict(one.labels), **values)
+def _record(session: Session, row: DemonstrationSet, demonstration: Demonstration) -> DemonstrationRecord:
+    values: dict[str, Any] = {name: getattr(demonstration, name) for name in ("instruction", "note", "platform")}
+    record = DemonstrationRecord(set_id=row.id, key=demonstration.id, labels=dict(demonstration.labels), **values)
     session.add(record)
     session.flush()  # Its steps refer to it.
     return record

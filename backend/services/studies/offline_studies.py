@@ -188,7 +188,7 @@ def _check_asked(can: Capabilities, config: RunConfig) -> None:
             continue
         offer = can.models.get(str(endpoint))
         if offer is None or not offer.get("ok"):
-            ready = ", ".join(name for name, each in sorted(can.models.items()) if each.get("ok")) or "none"
+            ready = ", ".join(name for name, model in sorted(can.models.items()) if model.get("ok")) or "none"
             raise Invalid(
                 f"no worker can use the endpoint {str(endpoint)[:100]!r}",
                 code="endpoint_not_usable",
@@ -257,7 +257,7 @@ def _details(session: Session, rows: Sequence[OfflineStudy]) -> list[OfflineStud
         cells[row.OfflineCell.study_id].append(row)
     reached = budgets.reached_by(session, {study.project_id for study in rows})
     details = (_detail(session, study, cells[study.id], states[study.id]) for study in rows)
-    return [replace(each, budget_reached=reached.get(each.study.project_id, "")) for each in details]
+    return [replace(detail, budget_reached=reached.get(detail.study.project_id, "")) for detail in details]
 
 
 def _detail(

@@ -107,18 +107,22 @@ def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random)
     names = {entry.work.id: entry.name for entry in entries}
     mine = {_pair(choice) for choice in choices if choice.actor_id == actor.id}
     every = list(_pairs(entries))
-    open_ = [(one, two) for one, two in every if frozenset({one.work.id, two.work.id}) not in mine]
+    open_ = [(first, second) for first, second in every if frozenset({first.work.id, second.work.id}) not in mine]
     if not open_:
         return None
     met = Counter(frozenset({names.get(choice.left_id), names.get(choice.right_id)}) for choice in choices)
     counts = Counter(map(_pair, choices))
 
     def rank(pair: tuple[_Entry, _Entry]) -> tuple[int, int, float]:
-        one, two = pair
-        return met[frozenset({one.name, two.name})], counts[frozenset({one.work.id, two.work.id})], chance_of.random()
+        first, second = pair
+        return (
+            met[frozenset({first.name, second.name})],
+            counts[frozenset({first.work.id, second.work.id})],
+            chance_of.random(),
+        )
 
-    one, two = min(open_, key=rank)
-    left, right = (one, two) if chance_of.random() < 0.5 else (two, one)  # noqa: PLR2004 - a coin
+    first, second = min(open_, key=rank)
+    left, right = (first, second) if chance_of.random() < 0.5 else (second, first)  # noqa: PLR2004 - a coin
     return SubmissionPair(left.task, left.work, right.work, len(every) - len(open_), len(open_))
 
 
@@ -198,7 +202,7 @@ def _pairs(entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, _Entry]]:
     for entry in entries:
         by_task.setdefault(entry.task.id, []).append(entry)
     for works in by_task.values():
-        yield from ((one, two) for one, two in combinations(works, 2) if one.name != two.name)
+        yield from ((first, second) for first, second in combinations(works, 2) if first.name != second.name)
 
 
 def _pair(choice: PairwisePreference) -> frozenset[UUID]:

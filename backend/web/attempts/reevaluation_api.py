@@ -73,7 +73,7 @@ def rescore_run(session: SessionDep, actor: ActorDep, run_id: Id, body: RescoreB
     return RunRescore(
         run=run_id,
         rescores=[rescore_view(row) for row in rows],
-        refused=[RescoreRefusal.model_validate(one) for one in refused],
+        refused=[RescoreRefusal.model_validate(refusal) for refusal in refused],
     )
 
 

@@ -88,7 +88,7 @@ def plain(trace: Mapping[str, Any]) -> dict[str, Any]:
 
 def _escape(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return [_escape(each) for each in value]
+        return [_escape(item) for item in value]
     return escape(value, quote=False) if isinstance(value, str) else value
 
 

@@ -41,11 +41,12 @@ def _bars(processes: Processes, theme: str) -> list[dict[str, Any]]:
         {
             "type": "bar",
             "name": run.label,
-            "x": [one.label for one in run.bins],
-            "y": [one.episodes / run.episodes if run.episodes else None for one in run.bins],
+            "x": [progress_bin.label for progress_bin in run.bins],
+            "y": [progress_bin.episodes / run.episodes if run.episodes else None for progress_bin in run.bins],
             "customdata": [
-                f"{one.episodes} episodes" + (f", mean score {one.score:.0%}" if one.score is not None else "")
-                for one in run.bins
+                f"{progress_bin.episodes} episodes"
+                + (f", mean score {progress_bin.score:.0%}" if progress_bin.score is not None else "")
+                for progress_bin in run.bins
             ],
             "hovertemplate": "%{x}: %{y:.0%} of the episodes<br>%{customdata}",
             "marker": {

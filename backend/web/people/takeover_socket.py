@@ -208,7 +208,7 @@ class _TakeoverSession:
         except Invalid as error:
             await self._reject(number, Rejection.INVALID_ACTION, f"{error.path}: {error.message}"[:500])
             return
-        body = {"hand": self._client, "by": "person", "actions": [one.model_dump(mode="json") for one in checked]}
+        body = {"hand": self._client, "by": "person", "actions": [action.model_dump(mode="json") for action in checked]}
         line = attempt.attempt_id if attempt.human else takeover_store.hand_line(attempt.attempt_id)
         result = await agent_channel_store.say(line, f"{self._client}:{number}", body)
         rejection = {

@@ -26,7 +26,7 @@ CUTS = (("level", "by_level", "Level"), ("persona", "by_persona", "Persona"), ("
 def analyses(request: Request, session: SessionDep, name: str, run: Runs = None) -> HTMLResponse:
     """All of them, each as a table."""
     analyses = service.analyses(session, name, run or ())
-    query = f"?{urlencode([('run', one) for one in run])}" if run else ""
+    query = f"?{urlencode([('run', run_id) for run_id in run])}" if run else ""
     return render(request, "analyses.html", {"page": analyses, "cuts": CUTS, "asked": query})
 
 

@@ -105,7 +105,7 @@ def table(
 
 def address(query: Mapping[str, Any], path: str = "/compare") -> str:
     """The address with the query's non-empty values."""
-    return f"{path}?{urlencode({name: each for name, each in query.items() if each}, doseq=True)}"
+    return f"{path}?{urlencode({name: value for name, value in query.items() if value}, doseq=True)}"
 
 
 def link(sides: ComparedSides, query: Mapping[str, Any], path: str = "/compare", **changes: Any) -> str:
@@ -115,7 +115,7 @@ def link(sides: ComparedSides, query: Mapping[str, Any], path: str = "/compare",
 
 def side_link(sides: ComparedSides, query: Mapping[str, Any], at: int, *, remove: bool = False) -> str:
     """This page with the side at this position as its base, or without it."""
-    others = [each for place, each in enumerate(sides.ids) if place != at]
+    others = [run_id for place, run_id in enumerate(sides.ids) if place != at]
     if remove:
         query = {**query, "show": None, "other": None, "sort": None}
     return address({**sides.query(others if remove else [sides.ids[at], *others]), **query})

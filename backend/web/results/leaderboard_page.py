@@ -86,7 +86,7 @@ def board(  # noqa: PLR0913 - what the edge gives, and what the reader chose
 ) -> HTMLResponse:
     """The ranked table with the measures, the rows that are not ranked, and charts per dimension with their tables."""
     views = saved_views.list_views(session, benchmark)
-    current = next((each for each in views if each.id == view and each.query == query.stored), None)
+    current = next((saved for saved in views if saved.id == view and saved.query == query.stored), None)
     values = {
         **board_values(session, benchmark, query, prices),
         "names": service.names(session),
@@ -117,8 +117,8 @@ def board_values(session: Session, benchmark: str, query: BoardQuery, prices: No
     """What `leaderboard.html` shows of a board, for everybody; `prices`: of nodes. Raises NotFound."""
     board = service.board_of(session, benchmark, query.version, query.options, prices)
     others = {name: measure.title for name, measure in board.measures.items() if name != board.primary}
-    numbers = {each.name: each for each in number_columns(board.rows)}
-    columns = {**COLUMNS, **others, **{name: each.title for name, each in numbers.items()}, **LAST}
+    numbers = {column.name: column for column in number_columns(board.rows)}
+    columns = {**COLUMNS, **others, **{name: column.title for name, column in numbers.items()}, **LAST}
     cuts = [service.cut(board, dimension, query.measure) for dimension in service.CUTS]
     return {
         "board": board,
@@ -195,8 +195,8 @@ def pareto(session: SessionDep, write: TableDep, benchmark: str, query: QueryDep
     chart = pareto_chart(board, query.cost)
     head = ("configuration", "agent", "run", chart.column.name, board.primary, "front")
     rows = [
-        [each.row.configuration.name, each.row.agent, str(each.row.runs[0]), each.cost, each.score, each.front]
-        for each in chart.points
+        [point.row.configuration.name, point.row.agent, str(point.row.runs[0]), point.cost, point.score, point.front]
+        for point in chart.points
     ]
     return write(f"{benchmark}-pareto", head, rows)
 

@@ -55,7 +55,7 @@ def conditions(form: FormFields) -> list[str]:
 
 def values_of(form: FormFields, agents: Agents, agent: str, problems: list[FieldProblem]) -> dict[str, Any]:
     """The request's fields from the form's; empty ones keep their defaults. Adds what is wrong."""
-    fields = next((fields for each, fields in agents if each.name == agent), [])
+    fields = next((fields for choice, fields in agents if choice.name == agent), [])
     typed = {field.name: text(form, f"p.{agent}.{field.name}") for field in fields}
     has_params = any(key.startswith(f"p.{agent}.") for key in form)
     values: dict[str, Any] = {
@@ -81,7 +81,7 @@ def values_of(form: FormFields, agents: Agents, agent: str, problems: list[Field
 
 def option_fields(form: FormFields, agents: Agents, agent: str) -> dict[str, list[Parameter]]:
     """Fields of the options of the chosen spaces, which are the agent's unless the form has others."""
-    own = next((each for each, _ in agents if each.name == agent), None)
+    own = next((choice for choice, _ in agents if choice.name == agent), None)
     observation = text(form, "observation") or (own.observation if own else "")
     return service.option_fields(observation, text(form, "action_space") or (own.action_space if own else ""))
 
@@ -99,9 +99,9 @@ def options_of(
             options[name] = run_form.options_of(name, text(form, name), problems)
         elif any(key.startswith(f"{name}.") for key in form):
             known = {field.name: field for field in fields.get(name, ())}
-            typed = {each: text(form, f"{name}.{each}") for each in known}
+            typed = {key: text(form, f"{name}.{key}") for key in known}
             values = run_form.params_of(list(known.values()), typed, problems, name)
-            options[name] = {each: value for each, value in values.items() if not known[each].has_default(value)}
+            options[name] = {key: value for key, value in values.items() if not known[key].has_default(value)}
     return {name: values for name, values in options.items() if values}
 
 
@@ -116,7 +116,7 @@ def sizes(page: NewRun, form: FormFields) -> tuple[str, ...]:
         if (offer.name == image_name if image_name else offer.default)
         for screen in offer.screens
     ]
-    return tuple(f"{each.width}x{each.height}" for each in shown) or SIZES
+    return tuple(f"{size.width}x{size.height}" for size in shown) or SIZES
 
 
 def first_agent(agents: Agents) -> str:
@@ -128,7 +128,7 @@ def first_agent(agents: Agents) -> str:
 def page_of(session: Session, form: FormFields) -> NewRun:
     """The form for the current choices."""
     chosen = text(form, "benchmark"), text(form, "provider", "local"), text(form, "desktop_image")
-    listed = ListedTasks(patterns(form), [str(each) for each in form.getlist("open")], text(form, "find"))
+    listed = ListedTasks(patterns(form), [str(value) for value in form.getlist("open")], text(form, "find"))
     return replace(service.new_run(session, *chosen, listed), preset=PRESETS.get(text(form, "preset")))
 
 

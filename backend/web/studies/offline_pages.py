@@ -62,8 +62,8 @@ def offline_study(  # noqa: PLR0913, PLR0917 - the page's whole state is in its 
     study = service.get_offline_study(session, study_id)
     answers = service.study_answers(session, study_id)
     results = offline_results(study, answers, protocol=protocol, label=label)
-    own = [answer_view(study, each, results.protocol) for each in answers]
-    listed = [each for each in own if each.cell == cell and _is_shown(each, show)]
+    own = [answer_view(study, detail, results.protocol) for detail in answers]
+    listed = [row for row in own if row.cell == cell and _is_shown(row, show)]
     values = {
         "results": results,
         "study": results.study,
@@ -126,7 +126,7 @@ def table(  # noqa: PLR0913, PLR0917 - as the page
         rows = list(metric_rows(offline_results(study, answers, protocol=protocol, label=label)))
     else:
         used = _protocol(study, protocol)
-        rows = [answer_view(study, each, used).model_dump(exclude={"id", "url"}) for each in answers]
+        rows = [answer_view(study, detail, used).model_dump(exclude={"id", "url"}) for detail in answers]
     head = list(rows[0]) if rows else []
     return write(f"offline-study-{study_id}-{table}", head, [list(row.values()) for row in rows])
 

@@ -59,8 +59,8 @@ class GuestHit(ProgramHit):
     def there(self, scene: Scene) -> list[ProcessInfo]:
         return [worker for worker in _below_workers(scene) if self._is_it(worker)]
 
-    def _is_it(self, each: ProcessInfo) -> bool:
-        return not processes.is_desktop(each) and any(self.program in word for word in each.words[:3])
+    def _is_it(self, process: ProcessInfo) -> bool:
+        return not processes.is_desktop(process) and any(self.program in word for word in process.words[:3])
 
 
 class KillEvaluator(Fault):
@@ -83,12 +83,12 @@ class KillEvaluator(Fault):
 
 def _await_process(look: Callable[[], list[ProcessInfo]], share: float) -> int | None:
     """One of the processes that are found, as soon as there is one."""
-    return pick_share(awaited(lambda: sorted(each.pid for each in look())), share)
+    return pick_share(awaited(lambda: sorted(process.pid for process in look())), share)
 
 
 def _below_workers(scene: Scene) -> list[ProcessInfo]:
     pids = [pid for name in WORKERS if (pid := scene.stack.pid(name))]
-    return [each for pid in pids for each in processes.below(pid, time.time())]
+    return [process for pid in pids for process in processes.below(pid, time.time())]
 
 
 def _await_fresh(scene: Scene) -> bool:

@@ -48,7 +48,7 @@ class Pause(Fault):
             return f"{self.name} is away already"
         if lost:
             scene.blows.append(WorkerHit(pid, now()))
-        below = [each.pid for each in processes.below(pid, time.time())] if self.whole else []
+        below = [process.pid for process in processes.below(pid, time.time())] if self.whole else []
         self._stopped = [pid, *below]
         processes.signal_all(self._stopped, signal.SIGSTOP)
         return f"{self.name} ({pid}) stands still for {self.seconds:.1f} s"
@@ -104,7 +104,7 @@ class KillBackend(Fault):
     def inject(self, scene: Scene) -> str:
         pid = scene.stack.pid("postgres")
         below = processes.below(pid, time.time()) if pid else []
-        backends = [each.pid for each in below if "[local]" in " ".join(each.words)]
+        backends = [process.pid for process in below if "[local]" in " ".join(process.words)]
         backend = pick_share(sorted(backends), self.share)
         if backend is None:
             return "no backend of the database is there"
@@ -116,7 +116,7 @@ def desktop_supervisor_of(scene: Scene, name: str) -> int | None:
     """Process id of a worker's desktop supervisor."""
     pid = scene.stack.pid(name)
     below = processes.below(pid, time.time()) if pid else []
-    pids = [each.pid for each in below if processes.DESKTOP_SUPERVISOR in each.words]
+    pids = [process.pid for process in below if processes.DESKTOP_SUPERVISOR in process.words]
     return pids[0] if pids else None
 
 

@@ -175,7 +175,7 @@ class MachineHit(ProgramHit):
 
     def there(self, scene: Scene) -> list[processes.ProcessInfo]:  # noqa: ARG002 - pods' processes are this one's.
         below = processes.below(os.getpid(), time.time())
-        return [each for each in below if any(self.program in word for word in each.words[:4])]
+        return [process for process in below if any(self.program in word for word in process.words[:4])]
 
 
 def _hit(what: str, hit: Callable[[ClusterStack, Json], None], words: tuple[str, ...], random: Random) -> Fault:

@@ -133,7 +133,7 @@ class LinuxHealth:
         self._before: frozenset[tuple[int, int]] = frozenset()
 
     def settled(self) -> None:
-        self._before = frozenset((each.pid, each.born) for each in running())
+        self._before = frozenset((process.pid, process.born) for process in running())
 
     def limits_reached(self) -> Mapping[str, int]:
         return limits_reached()

@@ -63,11 +63,11 @@ class LinuxSessionBase:
         answered while this waits.
         """
         ends = time.monotonic() + _NEWS_SECONDS
-        for each in _ESSENTIAL[: _ESSENTIAL.index(name)]:
-            process = self._services.processes.get(each)
+        for service in _ESSENTIAL[: _ESSENTIAL.index(name)]:
+            process = self._services.processes.get(service)
             if process is None:
                 continue
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, ends - time.monotonic()))
-                return each
+                return service
         return name

@@ -29,7 +29,7 @@ def seconds_in(text: str) -> int | None:
 
 def timer_runs(desktop: Element, seconds: int) -> bool:
     """Whether a timer of that length is running."""
-    return any(_is_running(each, seconds) for window in clock_windows(desktop) for each in window.iter())
+    return any(_is_running(element, seconds) for window in clock_windows(desktop) for element in window.iter())
 
 
 def _is_running(control: Element, seconds: int) -> bool:

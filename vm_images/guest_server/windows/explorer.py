@@ -97,9 +97,9 @@ def question(script: str, values: Mapping[str, str]) -> list[str]:
     return [*_COMMAND, base64.b64encode(source.encode("utf-16-le")).decode("ascii")]
 
 
-def same_folder(one: str, other: str) -> bool:
+def same_folder(first: str, second: str) -> bool:
     """Whether two paths refer to the same folder, ignoring the kind of slash."""
-    return _plain(one) == _plain(other)
+    return _plain(first) == _plain(second)
 
 
 def _plain(path: str) -> str:

@@ -23,12 +23,12 @@ _MOST_WINDOWS = 10_000
 
 def top_level() -> list[int]:
     """Handles of all windows on the desktop, topmost first."""
-    return _enumerate_windows(lambda each: user32.EnumWindows(each, 0))
+    return _enumerate_windows(lambda callback: user32.EnumWindows(callback, 0))
 
 
 def children(window: int) -> list[int]:
     """Handles of the windows directly in one, topmost first."""
-    inside = _enumerate_windows(lambda each: user32.EnumChildWindows(window, each, 0))
+    inside = _enumerate_windows(lambda callback: user32.EnumChildWindows(window, callback, 0))
     return [child for child in inside if user32.GetAncestor(child, _PARENT) == window]
 
 

@@ -127,7 +127,7 @@ def licence_until(answer: str, asked_at: float) -> float | None:
         GuestError: it is another answer, or has no product.
     """
     try:
-        products = [(str(each["Description"]), int(each["GracePeriodRemaining"])) for each in _list(json.loads(answer))]
+        products = [(str(item["Description"]), int(item["GracePeriodRemaining"])) for item in _list(json.loads(answer))]
     except (KeyError, TypeError, ValueError):
         raise GuestError("failed", f"Windows answered otherwise about its licence: {answer[:200]!r}") from None
     if not products:

@@ -200,8 +200,8 @@ def _type(text: str) -> None:
 def perform_keyboard(event: Mapping[str, str]) -> str:
     """Performs one keyboard event of `/input` in the calling process; returns the kind of the error, empty without."""
     try:
-        for each in read_events([dict(event)], GuestLimits()):
-            _perform_key(each)
+        for part in read_events([dict(event)], GuestLimits()):
+            _perform_key(part)
     except GuestError as error:
         return error.kind
     return ""

@@ -137,7 +137,7 @@ class Automation:
                 return "", ""
             line = _there(ranges[-1].object(_Range.CLONE))
             line.call(_Range.EXPAND, (ctypes.c_int, line_unit))
-            return "\n".join(_range_text(each) for each in ranges), _range_text(line).rstrip("\r\n")
+            return "\n".join(_range_text(text_range) for text_range in ranges), _range_text(line).rstrip("\r\n")
         except (ComError, GoneError):
             return "", ""
 

@@ -112,13 +112,13 @@ def area_of(params: RequestParams) -> list[int] | None:
     rect = params.values.get("window_rect")
     if rect is None:
         return None
-    if not isinstance(rect, list) or len(rect) != _CORNERS or not all(_is_number(each) for each in rect):
+    if not isinstance(rect, list) or len(rect) != _CORNERS or not all(_is_number(value) for value in rect):
         raise GuestError("bad_request", "'window_rect' must be four numbers")
-    return [round(each) for each in rect]
+    return [round(value) for value in rect]
 
 
 def _box(box: Any, left: float, top: float, across: float, down: float) -> list[int]:
-    if not isinstance(box, list) or len(box) != _CORNERS or not all(_is_number(each) for each in box):
+    if not isinstance(box, list) or len(box) != _CORNERS or not all(_is_number(value) for value in box):
         raise GuestError("bad_request", f"a box of 'rects' must be four numbers, not {str(box)[:80]}")
     x1, y1, x2, y2 = box
     return [round(left + x1 * across), round(top + y1 * down), round(left + x2 * across), round(top + y2 * down)]
@@ -127,7 +127,7 @@ def _box(box: Any, left: float, top: float, across: float, down: float) -> list[
 def _scale(scale: Any) -> tuple[float, float]:
     """One number for both directions, or two."""
     both = scale if isinstance(scale, list) else [scale if scale is not None else 1, scale if scale is not None else 1]
-    if len(both) != 2 or not all(_is_number(each) and each > 0 for each in both):  # noqa: PLR2004 - across and down.
+    if len(both) != 2 or not all(_is_number(value) and value > 0 for value in both):  # noqa: PLR2004 - across and down.
         raise GuestError("bad_request", "'scale' must be a positive number, or two")
     return float(both[0]), float(both[1])
 

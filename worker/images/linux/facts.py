@@ -23,8 +23,8 @@ def read_packages(text: str) -> tuple[Package, ...]:
         fields: dict[str, str] = {match[1]: match[2] for match in matches}
         if not {"Package", "Version"} <= fields.keys():
             raise ValueError(f"a package without name or version: {paragraph[:200]!r}")
-        one = Package(name=fields["Package"], version=fields["Version"], sha256=fields.get("SHA256", ""))
-        packages.setdefault((one.name, one.version), one)
+        package = Package(name=fields["Package"], version=fields["Version"], sha256=fields.get("SHA256", ""))
+        packages.setdefault((package.name, package.version), package)
     return tuple(packages[key] for key in sorted(packages))
 
 
@@ -38,4 +38,4 @@ def _programs(root: Path) -> Iterator[str]:
         place = root / folder
         if place.is_dir():
             # A link is resolved inside the image, so it is not followed here.
-            yield from (each.name for each in place.iterdir() if each.is_symlink() or each.is_file())
+            yield from (path.name for path in place.iterdir() if path.is_symlink() or path.is_file())

@@ -73,7 +73,7 @@ def initrd(root: Path, init: Path) -> bytes:
 
 def cpio(entries: Mapping[str, tuple[int, bytes]]) -> bytes:
     """Archive of path -> (type and mode, content); owner root, time 1970. Folders come first."""
-    pieces = [b"".join(_entry(number, *each)) for number, each in enumerate(_with_trailer(entries), start=1)]
+    pieces = [b"".join(_entry(number, *entry)) for number, entry in enumerate(_with_trailer(entries), start=1)]
     return b"".join(pieces)
 
 

@@ -70,7 +70,7 @@ def _add_tree(archive: tarfile.TarFile, source: Path, place: PurePosixPath, owne
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(each for each in folder.rglob("*") if each.is_file() and "__pycache__" not in each.parts)
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
 def _mode(path: Path) -> int:

@@ -189,5 +189,5 @@ def _add(parent: etree._Element, name: str, below: Tree) -> None:
     several = isinstance(below, Sequence) and not isinstance(below, str)
     # List items are added, not replaced.
     attributes = {f"{{{WCM}}}action": "add"} if several else {}
-    for each in below if isinstance(below, Sequence) and not isinstance(below, str) else (below,):
-        _fill(etree.SubElement(parent, f"{{{UNATTEND}}}{name}", attributes), each)
+    for item in below if isinstance(below, Sequence) and not isinstance(below, str) else (below,):
+        _fill(etree.SubElement(parent, f"{{{UNATTEND}}}{name}", attributes), item)

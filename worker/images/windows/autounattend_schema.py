@@ -85,7 +85,7 @@ def _file(root: etree._Element, schema: Schema) -> Iterator[str]:
 
 def _pass(settings: etree._Element, name: str, schema: Schema) -> Iterator[str]:
     present = [str(setting.get("name")) for setting in settings]
-    yield from (f"{name}: {each} occurs {count} times" for each, count in Counter(present).items() if count > 1)
+    yield from (f"{name}: {child} occurs {count} times" for child, count in Counter(present).items() if count > 1)
     for element, title in zip(settings, present, strict=True):
         where, component = f"{name}/{title}", schema.components.get(title)
         if component is None:
@@ -146,10 +146,10 @@ def _agreement(root: etree._Element) -> Iterator[str]:
     if target not in created:
         yield f"InstallTo names partition {target}, which is not created"
     *early, _last = _all(root, "CreatePartition")
-    if any(_texts(each, "", "Extend") == ["true"] for each in early):
+    if any(_texts(element, "", "Extend") == ["true"] for element in early):
         yield "a partition that takes the rest of the disk precedes another"
-    for each in _all(root, "CreatePartition"):
-        if bool(_texts(each, "", "Size")) == (_texts(each, "", "Extend") == ["true"]):
+    for element in _all(root, "CreatePartition"):
+        if bool(_texts(element, "", "Size")) == (_texts(element, "", "Extend") == ["true"]):
             yield "a partition needs either Size or Extend"
     yield from _logon(root)
 
@@ -164,7 +164,9 @@ def _logon(root: etree._Element) -> Iterator[str]:
 
 
 def _passwords(root: etree._Element, holder: str) -> list[str]:
-    return [_texts(password, "", "Value")[0] for each in _all(root, holder) for password in _all(each, "Password")]
+    return [
+        _texts(password, "", "Value")[0] for element in _all(root, holder) for password in _all(element, "Password")
+    ]
 
 
 def _all(root: etree._Element, name: str) -> list[etree._Element]:
@@ -174,4 +176,4 @@ def _all(root: etree._Element, name: str) -> list[etree._Element]:
 def _texts(root: etree._Element, holder: str, name: str) -> list[str]:
     """Texts of the settings called `name` directly below each `holder`, or below `root` itself."""
     holders = _all(root, holder) if holder else [root]
-    return [cast("Any", child).text or "" for each in holders for child in each.findall(f"{{{UNATTEND}}}{name}")]
+    return [cast("Any", child).text or "" for parent in holders for child in parent.findall(f"{{{UNATTEND}}}{name}")]

@@ -148,7 +148,7 @@ class Builder:
             firmware=options.firmware,
             disk=disk,
             packages=packages,
-            programs=tuple(dict.fromkeys(word for each in self.plan.programs.all() for word in each.provides())),
+            programs=tuple(dict.fromkeys(word for program in self.plan.programs.all() for word in program.provides())),
         )
 
     def _set_windows_up(self, host: Host) -> None:

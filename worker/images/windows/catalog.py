@@ -149,7 +149,7 @@ class Catalog(Frozen):
     @model_validator(mode="after")
     def _once(self) -> Self:
         ids = [program.id for program in self.all()]
-        twice = sorted({each for each in ids if ids.count(each) > 1})
+        twice = sorted({program_id for program_id in ids if ids.count(program_id) > 1})
         if twice:
             raise ValueError(f"listed twice: {', '.join(twice)}")
         return self

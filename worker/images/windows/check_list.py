@@ -23,7 +23,7 @@ def check_list(running: Build, plan: BuildPlan) -> tuple[CheckResult, ...]:
         with running.tracker.during("boot", "waiting for the guest API", limit=READY_SECONDS, screen=screen):
             wait_ready(desktop, READY_SECONDS, running.look)
         installed = [(program.name, program.check) for program in plan.programs.programs if program.check is not None]
-        brought_along = [(each.name, each.check) for each in plan.programs.inbox]
+        brought_along = [(program.name, program.check) for program in plan.programs.inbox]
         return (*basics(desktop), *(starts(desktop, name, check) for name, check in installed + brought_along))
     finally:
         desktop.close()

@@ -93,7 +93,7 @@ def read_editions(description: bytes) -> tuple[Edition, ...]:
 
 
 def _edition(image: etree._Element) -> Edition:
-    languages = [each.text or "" for each in image.iterfind("WINDOWS/LANGUAGES/LANGUAGE")]
+    languages = [language.text or "" for language in image.iterfind("WINDOWS/LANGUAGES/LANGUAGE")]
     default = image.findtext("WINDOWS/LANGUAGES/DEFAULT") or ""
     return Edition(
         index=int(image.get("INDEX", "")),
@@ -123,7 +123,7 @@ def edition_of(all_editions: Sequence[Edition], name: str) -> Edition:
         return all_editions[0]
     # A Server medium has each edition id twice, with and without desktop: take the one with desktop.
     matching = [edition for edition in all_editions if name.lower() in {edition.name.lower(), edition.id.lower()}]
-    choices = [each for each in matching if each.installation != "Server Core"] or matching
+    choices = [edition for edition in matching if edition.installation != "Server Core"] or matching
     if len(choices) != 1:
         raise Invalid(f"{len(choices)} editions match {name!r}", code="invalid_image_plan", path="edition", hint=hint)
     return choices[0]

@@ -90,8 +90,8 @@ def extract(iso: Path, folders: Sequence[str], target: Path) -> None:
                 f"the folder {folder} is missing: {error.message}", code="invalid_iso", path=str(iso), hint=hint
             ) from error
         # Files and folders from a read-only medium are read-only in the copy, too.
-        for each in (place, *place.rglob("*")):
-            each.chmod(0o755 if each.is_dir() else 0o644)
+        for path in (place, *place.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _xorriso(*arguments: str) -> None:

@@ -86,7 +86,9 @@ class _Reader:
 
     def _mark(self) -> Token:
         line = self._line
-        text = next((each for each in (*_OPENERS, *_ONLY_LATER) if self._sees(each)), self._script[self._at])
+        text = next(
+            (character for character in (*_OPENERS, *_ONLY_LATER) if self._sees(character)), self._script[self._at]
+        )
         self._skip(len(text))
         return Token("mark", text, line)
 

@@ -66,7 +66,7 @@ class Udf:
         """
         block = self._root
         for name in path.split("/"):
-            names = {each.lower(): place for each, place in self._directory(block)}
+            names = {name.lower(): place for name, place in self._directory(block)}
             if name.lower() not in names:
                 return None
             block = names[name.lower()]

@@ -64,8 +64,8 @@ def has(conditions: Mapping[str, Sequence[str]]) -> list[ColumnElement[bool]]:
 
 
 def _has(name: str, value: str) -> ColumnElement[bool]:
-    one = Task.labels.contains({name: [value]})
-    return one | ~Task.labels.has_key(name) if value == UNLABELLED else one
+    matches = Task.labels.contains({name: [value]})
+    return matches | ~Task.labels.has_key(name) if value == UNLABELLED else matches
 
 
 def of_tasks(session: Session, task_set_id: UUID) -> list[tuple[str, str, TaskLabelValues]]:

@@ -58,7 +58,7 @@ class TaskGroup:
 
 
 _Column = InstrumentedAttribute[Any] | ColumnElement[Any]
-_FIELDS = tuple(each.name for each in fields(TaskGroup))
+_FIELDS = tuple(field.name for field in fields(TaskGroup))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ def like(glob: str) -> ColumnElement[bool]:
 
 def each_matches(session: Session, task_set_id: UUID, wish: TaskFilter) -> bool:
     """Whether some task passes; each key and pattern has one, and each value of a label one with a key or pattern."""
-    values = [labels.has({name: [value]})[0] for name, each in wish.where.items() for value in each]
+    values = [labels.has({name: [value]})[0] for name, labels_value in wish.where.items() for value in labels_value]
     conditions = [*map(like, wish.globs), *(value & wish.matching for value in values)]
     own = Task.task_set_id == task_set_id
     columns: list[ColumnElement[bool]] = [select(Task.id).where(own, wish.condition).exists()]
@@ -141,12 +141,12 @@ def task_groups(
     groups = select(tasks, func.count().label("number")).group_by(*tasks.c).subquery()
     # Equal requirements are read of one task: the index has everything else (ix_task_group).
     own = aliased(Task)
-    one = (
+    conditions = (
         own.task_set_id == task_set_id,
         own.domain == groups.c.domain,
         own.requirements_id == groups.c.requirements_id,
     )
-    needs = select(own.os, own.requires, own.licences).where(*one).limit(1).lateral()
+    needs = select(own.os, own.requires, own.licences).where(*conditions).limit(1).lateral()
     query = select(groups, needs).join(needs, true()).order_by(groups.c.domain)
     return [TaskGroup(**{name: row[name] for name in _FIELDS}) for row in session.execute(query).mappings()]
 

@@ -16,7 +16,7 @@ _KEY = ("started_at", "source", "endpoint", "model")
 
 def put(session: Session, source: UUID, rows: Sequence[UsagePeriod]) -> None:
     """Writes rows of a process; a later version of a row replaces an earlier one."""
-    for row in sorted(rows, key=lambda each: (each.started_at, each.endpoint, each.model)):
+    for row in sorted(rows, key=lambda row: (row.started_at, row.endpoint, row.model)):
         values = {**row.model_dump(mode="python"), "source": source}
         query = insert(ModelUsage).values(values)
         changes = {name: query.excluded[name] for name in values if name not in _KEY}

@@ -73,7 +73,7 @@ def put(  # noqa: PLR0913 - the columns
     note: str,
 ) -> None:
     """Replaces a person's labels of an episode."""
-    content = {"labels": list(labels), "suggestions": [list(one) for one in suggested], "note": note}
+    content = {"labels": list(labels), "suggestions": [list(suggestion) for suggestion in suggested], "note": note}
     values = {"id": uuid7(), "episode_id": episode_id, "attempt_id": attempt_id, "actor_id": actor_id, **content}
     query = insert(FailureReview).values(values)
     changed = {**content, "attempt_id": attempt_id, "updated_at": query.excluded.updated_at}

@@ -62,9 +62,9 @@ def spent_by_project(session: Session, project_id: UUID, since: datetime) -> Spe
 
 def _sums(usage: InstrumentedAttribute[Any]) -> tuple[ColumnElement[float], ColumnElement[float]]:
     """Dollars and tokens of all rows."""
-    one = {name: func.coalesce(usage[name].as_float(), 0.0) for name in ("usd", "input_tokens", "output_tokens")}
-    return func.coalesce(func.sum(one["usd"]), 0.0), func.coalesce(
-        func.sum(one["input_tokens"] + one["output_tokens"]), 0.0
+    columns = {name: func.coalesce(usage[name].as_float(), 0.0) for name in ("usd", "input_tokens", "output_tokens")}
+    return func.coalesce(func.sum(columns["usd"]), 0.0), func.coalesce(
+        func.sum(columns["input_tokens"] + columns["output_tokens"]), 0.0
     )
 
 

@@ -134,7 +134,7 @@ def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
     url, pages = address(blobs, prefix), [json_value(blob) for blob in blobs[2:]]
     if url is None or not pages:
         return None
-    chosen = next((n for n, each in enumerate(pages) if _bare(str(each.get("url", ""))) == _bare(url)), 0)
+    chosen = next((n for n, page in enumerate(pages) if _bare(str(page.get("url", ""))) == _bare(url)), 0)
     note = blobs[2 + chosen].note
     if note:
         raise EvaluatorFailed(
@@ -156,8 +156,8 @@ def _bar(blob: Blob) -> str:
         if element.get("name") == BAR:
             around = list(element.iterancestors())
             text = (element.text or _attribute(element, "value") or "").strip()
-            if text and any(_is_browser(each) for each in around):
-                texts.append((any(_attribute(each, "active") == "true" for each in around), text))
+            if text and any(_is_browser(neighbor) for neighbor in around):
+                texts.append((any(_attribute(neighbor, "active") == "true" for neighbor in around), text))
     return next((text for active, text in texts if active), texts[0][1] if texts else "")
 
 
@@ -218,7 +218,7 @@ def background_page(browser: Browser, url: str, *, settled: bool = True, timeout
     try:
         tab = browser.open(url, timeout=timeout, background=True)
     except GuestRefused as error:
-        slow = [each for each in browser.tabs() if each.id not in before]
+        slow = [tab for tab in browser.tabs() if tab.id not in before]
         if error.kind != "timeout" or not slow:
             raise
         tab = slow[0]

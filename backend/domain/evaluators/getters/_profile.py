@@ -102,10 +102,10 @@ def yes(value: object) -> str:
     return "true" if value else "false"
 
 
-def _merge(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Merges both recursively; a value that is not an object is replaced by the other's."""
-    result = dict(one)
-    for key, value in other.items():
+    result = dict(first)
+    for key, value in second.items():
         mine = result.get(key)
         result[key] = _merge(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
     return result

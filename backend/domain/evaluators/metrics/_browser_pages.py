@@ -51,7 +51,9 @@ def open_pages(result: Any, rules: Any, same: Same | None) -> MetricValue:
         left.subtract(map(url_match.normal, addresses))
         met = not any(left.values())
     else:
-        met = len(addresses) == len(expected) and all(any(same(one, other) for other in addresses) for one in expected)
+        met = len(addresses) == len(expected) and all(
+            any(same(address, other) for other in addresses) for address in expected
+        )
     return verdict(met, f"open are {short(addresses, 600)}, expected {short(expected, 600)}")
 
 

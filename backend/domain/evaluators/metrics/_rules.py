@@ -27,7 +27,7 @@ def texts(value: Any, what: str) -> list[str]:
     """
     if value is None:
         return []
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of texts", code="invalid_rule", hint=HINT)
     return list(value)
 
@@ -36,6 +36,6 @@ def mappings(value: Any, what: str) -> list[Mapping[str, Any]]:
     """A list of objects; None counts as an empty one. Raises EvaluatorFailed if it is anything else."""
     if value is None:
         return []
-    if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
         raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of objects", code="invalid_rule", hint=HINT)
     return list(value)

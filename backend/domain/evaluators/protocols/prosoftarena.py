@@ -34,7 +34,7 @@ class ProSoftArenaScores:
         results = {part.name: part for part in parts}
         values: dict[str, float] = {}
         for name in check_order(after):
-            counts = (score is None or score > 0.0) and all(is_solved(values[one]) for one in after[name])
+            counts = (score is None or score > 0.0) and all(is_solved(values[name]) for name in after[name])
             values[name] = results[name].value if counts else 0.0
         total = sum(part.weight * values[part.name] for part in parts)
         measures = {f"phase:{part.name}": values[part.name] for part in parts}

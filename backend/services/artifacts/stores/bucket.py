@@ -81,8 +81,8 @@ class BucketStore:
         pages = self._client.get_paginator("list_objects_v2")
         try:
             for page in pages.paginate(Bucket=self.place.bucket, Prefix=self.place.prefix, MaxKeys=LISTED):
-                objects = [each for each in page.get("Contents", ()) if each["LastModified"].timestamp() < before]
-                yield [sha256 for each in objects if (sha256 := hash_in(each["Key"].removeprefix(self.place.prefix)))]
+                objects = [entry for entry in page.get("Contents", ()) if entry["LastModified"].timestamp() < before]
+                yield [sha256 for entry in objects if (sha256 := hash_in(entry["Key"].removeprefix(self.place.prefix)))]
         except (BotoCoreError, ClientError) as error:
             raise store_error(error, self.place) from error
 

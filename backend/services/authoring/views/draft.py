@@ -204,8 +204,10 @@ def draft_detail(session: Session, row: TaskDraft, store: ArtifactStore) -> Draf
             for entry in draft_reviews.review_notes(session, row)
         ],
         versions=[
-            DraftVersion.model_validate({**_own(one.version, "number note content_hash created_at"), "by": one.by})
-            for one in drafts.history(session, row)
+            DraftVersion.model_validate(
+                {**_own(version.version, "number note content_hash created_at"), "by": version.by}
+            )
+            for version in drafts.history(session, row)
         ],
         recordings=[_recording(view) for view in draft_recordings.list_recordings(session, row, store)],
     )

@@ -53,11 +53,11 @@ class TaskCounts:
 
     def of_domain(self, domain: str) -> int:
         """Tasks of a domain."""
-        return sum(count for (each, _), count in self.cells.items() if each == domain)
+        return sum(count for (cell_domain, _), count in self.cells.items() if cell_domain == domain)
 
     def of_difficulty(self, difficulty: str) -> int:
         """Tasks of a difficulty."""
-        return sum(count for (_, each), count in self.cells.items() if each == difficulty)
+        return sum(count for (_, cell_difficulty), count in self.cells.items() if cell_difficulty == difficulty)
 
 
 def task_counts(rows: Sequence[AnyRow]) -> TaskCounts:

@@ -144,8 +144,8 @@ def _images(offers: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[WorkerImag
     """By name; if several workers have an image, a working one is preferred."""
     by_name: dict[str, list[tuple[str, ImageOffer]]] = {}
     for worker, offer in offers:
-        for each in offer.get("images") or ():
-            image = ImageOffer.model_validate(each)
+        for image_offer in offer.get("images") or ():
+            image = ImageOffer.model_validate(image_offer)
             by_name.setdefault(image.name, []).append((worker, image))
     return tuple(
         WorkerImages(min((image for _, image in both), key=_unusable), tuple(worker for worker, _ in both))

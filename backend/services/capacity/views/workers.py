@@ -173,7 +173,9 @@ def list_nodes(session: Session) -> list[NodeView]:
     """Machines and cluster nodes with their slots and lease holders."""
     workers = repository.capabilities(session)
     machines = {row.node_id for row in workers}
-    clusters = {each.get("cluster") for row in workers for each in row.capabilities.get("providers", {}).values()}
+    clusters = {
+        provider.get("cluster") for row in workers for provider in row.capabilities.get("providers", {}).values()
+    }
     slots: dict[UUID, list[AnyRow]] = defaultdict(list)
     for row in repository.slots(session):
         slots[row.Node.id].append(row)

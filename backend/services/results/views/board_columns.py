@@ -70,9 +70,9 @@ def _step_ratio(
         name,
         title,
         f"steps of solved episodes over {reference}, mean ratio",
-        lambda row: one.mean if (one := ratio(row)) else None,
+        lambda row: rate.mean if (rate := ratio(row)) else None,
         NumberKind.RATIO,
-        lambda row: f"n = {one.episodes:,}" if (one := ratio(row)) else "",
+        lambda row: f"n = {rate.episodes:,}" if (rate := ratio(row)) else "",
         lambda _: missing,
     )
 

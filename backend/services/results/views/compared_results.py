@@ -54,7 +54,7 @@ class TaskList:
         keys = sorted(set(row.keys))
         at = {key: place for place, key in enumerate(keys)}
         numbers: dict[str, int] = {}
-        hashes = [numbers.setdefault(each, len(numbers)) for each in row.hashes]
+        hashes = [numbers.setdefault(digest, len(numbers)) for digest in row.hashes]
         places = [at[key] for key in row.keys]
         return cls(keys, dict(zip(row.ids, places, strict=True)), dict(zip(row.ids, hashes, strict=True)))
 
@@ -323,7 +323,7 @@ def varying_labels(tasks: Iterable[Mapping[str, list[str]]]) -> list[str]:
     """Labels with more than one value among the tasks, of which each has its labels."""
     rows = {id(row): row for row in tasks}.values()  # Equal labels are mostly one object.
     values = {name: {tuple(row.get(name, ())) for row in rows} for name in {name for row in rows for name in row}}
-    return sorted(name for name, each in values.items() if len(each) > 1)
+    return sorted(name for name, distinct in values.items() if len(distinct) > 1)
 
 
 def sentence(base: str, other: str, compared: TaskComparison) -> str:

@@ -109,13 +109,13 @@ def _results_of(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -
 def _results(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -> _Results:
     results = ComparedResults(session, groups)
     tests = {at: compare_columns(results.pair(at), seed=seed) for at in range(1, len(groups))}
-    known = {at: each for at, each in tests.items() if each is not None}
-    adjusted = holm([each.p_value for each in known.values()])
+    known = {at: test for at, test in tests.items() if test is not None}
+    adjusted = holm([test.p_value for test in known.values()])
     return _Results(
         runs=[results.run(at) for at in range(len(groups))],
         differences={
-            at: (each, results.difference(at, each, p_value))
-            for (at, each), p_value in zip(known.items(), adjusted, strict=True)
+            at: (test, results.difference(at, test, p_value))
+            for (at, test), p_value in zip(known.items(), adjusted, strict=True)
         },
         tasks=results,
     )

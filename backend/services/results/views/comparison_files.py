@@ -69,7 +69,7 @@ def label_rows(comparison: RunComparison) -> Rows:
             comparison.runs,
             cut.mean_scores,
             cut.success_rates,
-            [(None, None, None), *((each.value, *each.interval) for each in cut.differences)],
+            [(None, None, None), *((difference.value, *difference.interval) for difference in cut.differences)],
             strict=True,
         )
     )

@@ -82,8 +82,8 @@ def episode_pair(session: Session, episode_ids: Sequence[UUID]) -> EpisodePair:
         for pair in pairs
     ]
     steps = [
-        StepAlignment(first=_index(one), second=_index(two), cost=pair.cost, same=pair.same)
-        for (one, two), pair in zip(rows, pairs, strict=True)
+        StepAlignment(first=_index(first_step), second=_index(second_step), cost=pair.cost, same=pair.same)
+        for (first_step, second_step), pair in zip(rows, pairs, strict=True)
     ]
     return EpisodePair(
         sides,

@@ -108,11 +108,11 @@ def failure_breakdown(
     """
     rows = comparable_runs(session, run_ids, least=1)
     members = _configurations(rows)
-    place = {row.Run.id: at for at, each in enumerate(members) for row in each}
+    place = {row.Run.id: at for at, rows in enumerate(members) for row in rows}
     outcomes = repository.outcomes(session, list(place))
     described = {row.id: row for row in comparisons.tasks(session, list({row.task_id for row in outcomes}))}
     labels = {row.key: described[row.task_id].labels for row in outcomes}
-    values = {key: each.get(label, [UNLABELLED]) for key, each in labels.items()} if label else {}
+    values = {key: values.get(label, [UNLABELLED]) for key, values in labels.items()} if label else {}
     drawn = {run: service.sample(session, run, number=number, seed=seed).episodes for run in place}
     tasks = _tasks(outcomes, place, described)
     repeated = [task for task in tasks if max(task.passes) > 1]
@@ -120,8 +120,8 @@ def failure_breakdown(
     return FailureBreakdown(
         benchmark=rows[0].benchmark,
         configurations=[
-            ConfigurationRuns(title=title, runs=[row.Run.id for row in each])
-            for title, each in zip(_titles(members), members, strict=True)
+            ConfigurationRuns(title=title, runs=[row.Run.id for row in rows])
+            for title, rows in zip(_titles(members), members, strict=True)
         ],
         conditions=condition_differences([member[0] for member in members]),
         seed=seed,
@@ -149,10 +149,10 @@ def _configurations(rows: Sequence[AnyRow]) -> list[list[AnyRow]]:
     return groups
 
 
-def _is_pass(one: AnyRow, other: AnyRow) -> bool:
-    if condition_differences([one, other]):
+def _is_pass(first: AnyRow, second: AnyRow) -> bool:
+    if condition_differences([first, second]):
         return False
-    return all(difference.name.startswith(NOT_IDENTITY) for difference in configuration_differences([one, other]))
+    return all(difference.name.startswith(NOT_IDENTITY) for difference in configuration_differences([first, second]))
 
 
 def _titles(groups: Sequence[Sequence[AnyRow]]) -> list[str]:
@@ -188,13 +188,13 @@ def _groups(
         for failure in sample:
             for value in values.get(failure.task, (None,)):
                 failures[place[run], value].append(failure)
-    for group in sorted(ends, key=lambda each: (each[1] or "", each[0])):
+    for group in sorted(ends, key=lambda end: (end[1] or "", end[0])):
         yield _group(group, ends[group], failed[group], failures[group])
 
 
 def _group(group: tuple[int, str | None], ends: Counter[str], failed: int, failures: Sequence[Failure]) -> FailureGroup:
     judged = [failure for failure in failures if failure.reviews]
-    by_rules = shares([{each.label for each in failure.suggested} for failure in failures])
+    by_rules = shares([{suggestion.label for suggestion in failure.suggested} for failure in failures])
     return FailureGroup(
         configuration=group[0],
         value=group[1],
@@ -238,9 +238,18 @@ def _tasks(
 def _share_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
     for group in breakdown.groups:
         for source, own in (("people", group.by_people), ("rule", group.by_rules)):
-            for one in own:
-                low, high = one.interval or (None, None)
-                yield [*_group_names(breakdown, group), source, one.label, one.count, one.n, one.share, low, high]
+            for share in own:
+                low, high = share.interval or (None, None)
+                yield [
+                    *_group_names(breakdown, group),
+                    source,
+                    share.label,
+                    share.count,
+                    share.n,
+                    share.share,
+                    low,
+                    high,
+                ]
 
 
 def _end_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
@@ -251,8 +260,8 @@ def _end_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
 
 def _task_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
     for task in breakdown.tasks:
-        for each, solved, passes in zip(breakdown.configurations, task.solved, task.passes, strict=True):
-            yield [task.task, each.title, solved, passes, task.flips]
+        for configuration, solved, passes in zip(breakdown.configurations, task.solved, task.passes, strict=True):
+            yield [task.task, configuration.title, solved, passes, task.flips]
 
 
 def _group_names(breakdown: FailureBreakdown, group: FailureGroup) -> list[Any]:

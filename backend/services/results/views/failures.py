@@ -65,16 +65,16 @@ def panel(session: Session, episode_id: UUID, *, person: str, number: int | None
 
 
 def _choices(failure: Failure, own: LabelReview | None) -> list[LabelChoice]:
-    by = {one.label: one for one in failure.suggested}
+    by = {suggestion.label: suggestion for suggestion in failure.suggested}
     return [
         LabelChoice(
-            one,
+            label,
             key,
-            own is not None and one.key in own.labels,
-            by[one.key].reason if one.key in by else "",
-            by[one.key].step if one.key in by else None,
+            own is not None and label.key in own.labels,
+            by[label.key].reason if label.key in by else "",
+            by[label.key].step if label.key in by else None,
         )
-        for one, key in zip(LABELS, KEYBOARD, strict=True)
+        for label, key in zip(LABELS, KEYBOARD, strict=True)
     ]
 
 
@@ -107,7 +107,7 @@ def label_rows(draw: FailureSample) -> Iterator[list[Any]]:
     """Episodes of the sample, one row per person."""
     for row in draw.episodes:
         known = [row.task, str(row.episode), row.score, row.ended_by]
-        known.append(" ".join(one.label for one in row.suggested))
+        known.append(" ".join(suggestion.label for suggestion in row.suggested))
         if not row.reviews:
             yield [*known, "", "", "", "", ""]
         for review in row.reviews:

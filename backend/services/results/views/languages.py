@@ -63,7 +63,7 @@ def language_table(session: Session, benchmark: str, *, version: int | None = No
     episodes: dict[UUID, list[AnyRow]] = {}
     for episode in repository.episodes(session, [run for pair in pairs for row in pair for run in row.runs]):
         episodes.setdefault(episode.run_id, []).append(episode)
-    rows = [each for english, other in pairs for each in _rows(english, other, episodes)]
+    rows = [row for english, other in pairs for row in _rows(english, other, episodes)]
     return LanguageTable(benchmark=board.benchmark.name, version=task_set.version, rows=rows)
 
 

@@ -280,7 +280,7 @@ def sortable(board: Leaderboard) -> set[str]:
 
 def sorted_by(board: Leaderboard, column: str) -> list[LeaderboardRow]:
     """The board's rows sorted by a column, the best first and missing values last; by rank for any other name."""
-    numbers = {each.name: each for each in number_columns(board.rows)}
+    numbers = {column.name: column for column in number_columns(board.rows)}
     if column in numbers:
         return _sort_rows(board.rows, numbers[column].value, 1 if numbers[column].ascending else -1)
     if column in _DESCENDING:

@@ -62,7 +62,7 @@ def figure_text(measure: str, value: float) -> str:
 def own_figure(column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial]) -> PaperFigure:
     """A row's figure in a column. `trials`: those of its person, empty for agents."""
     if measure in _OF_PEOPLE:
-        part = [one for one in trials if not column.label or column.value in one.labels.get(column.label, ())]
+        part = [trial for trial in trials if not column.label or column.value in trial.labels.get(column.label, ())]
         return _OF_PEOPLE[measure](domain_row(column.title, part)) if part else PaperFigure()
     return _minutes(row) if measure == MINUTES else _of_tasks(column, measure, row)
 

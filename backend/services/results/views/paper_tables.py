@@ -174,8 +174,10 @@ def _table(
         published=list(_published_rows(table, columns, figures, footnotes)),
         own=[
             row
-            for each in (board.rows if board else ())
-            for row in _own_rows(table, columns, each, [trial for trial in trials if trial.run_id in each.runs])
+            for board_row in (board.rows if board else ())
+            for row in _own_rows(
+                table, columns, board_row, [trial for trial in trials if trial.run_id in board_row.runs]
+            )
         ],
         footnotes=list(footnotes),
     )

@@ -126,7 +126,9 @@ def _pair_row(
     twin: _Side | None = None
     for side in (side for difference, side in differences if not difference):
         pairs = [
-            (side.scores[two], windows[one]) for one, two in twins.items() if one in windows and two in side.scores
+            (side.scores[original], windows[twin])
+            for twin, original in twins.items()
+            if twin in windows and original in side.scores
         ]
         if len(pairs) > len(best):
             best, twin = pairs, side

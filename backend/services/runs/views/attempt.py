@@ -225,7 +225,7 @@ def evaluation_view(row: EvaluationRow) -> EvaluationView:
         spec=evaluation.spec,
         task_id=evaluation.task_id,
         measures=dict(row.measures),
-        evidence=[_evidence(each) for each in row.evidence],
+        evidence=[_evidence(evidence) for evidence in row.evidence],
         current=evaluation.current,
         seconds=evaluation.seconds,
         created_at=evaluation.created_at,

@@ -117,7 +117,10 @@ def episode_page(
         attempt=attempt,
         steps=step_list(session, attempt.id, step, whole=whole) if attempt else StepList(),
         evaluations=_evaluations(session, attempt.id) if attempt and not unrated else [],
-        rescores=[rescore_view(each) for each in reevaluation.listing(session, episode_id=episode_id)[::-1]],
+        rescores=[
+            rescore_view(reevaluation_row)
+            for reevaluation_row in reevaluation.listing(session, episode_id=episode_id)[::-1]
+        ],
         can_rescore=not unrated and reevaluation.can_be(session, episode),
         asks_judge=bool(task.requires_judge),
         newer=repository.has_newer_task(session, task),

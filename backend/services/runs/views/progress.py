@@ -160,8 +160,8 @@ BINS_HEAD = ("run", "label", "parts_reached", "episodes", "mean_score")
 def bin_rows(processes: Processes) -> Iterator[list[Any]]:
     """Episodes by share of reached parts, as flat rows."""
     for run in processes.runs:
-        for one in run.bins:
-            yield [str(run.run_id), run.label, one.label, one.episodes, one.score]
+        for progress_bin in run.bins:
+            yield [str(run.run_id), run.label, progress_bin.label, progress_bin.episodes, progress_bin.score]
 
 
 MEASURES_HEAD = ("run", "label", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
@@ -171,6 +171,6 @@ def measure_rows(processes: Processes) -> Iterator[list[Any]]:
     """Means of the measures as flat rows."""
     for run in processes.runs:
         for name in in_order(list(run.means)):
-            each = run.means[name]
-            counts = (each.n, each.tasks, each.undefined_tasks)
-            yield [str(run.run_id), run.label, name, each.mean, *each.interval, *counts]
+            mean = run.means[name]
+            counts = (mean.n, mean.tasks, mean.undefined_tasks)
+            yield [str(run.run_id), run.label, name, mean.mean, *mean.interval, *counts]

@@ -90,8 +90,8 @@ def request_of(values: Mapping[str, Any], problems: list[FieldProblem]) -> RunRe
 def validation_problems(error: ValidationError) -> list[FieldProblem]:
     """Everything that is wrong with a request, in the page's words."""
     return [
-        FieldProblem(path=".".join(map(str, each["loc"])), message=sentence_of(each))
-        for each in error.errors(include_url=False)
+        FieldProblem(path=".".join(map(str, problem["loc"])), message=sentence_of(problem))
+        for problem in error.errors(include_url=False)
     ]
 
 
@@ -134,7 +134,7 @@ def study_form_of(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     if set(values.get("budget", ())) == {"max_steps"}:
         fields |= values["budget"]
         del others["budget"]
-    fields |= {name: json.dumps(each) for name, each in (("params", values.get("params")), ("more", others)) if each}
+    fields |= {name: json.dumps(value) for name, value in (("params", values.get("params")), ("more", others)) if value}
     return [(name, _text(value)) for name, value in fields.items()]
 
 

@@ -335,9 +335,9 @@ def heat_map_labels(labels: LabelCounts, wish: RunPageQuery) -> tuple[str, str]:
 
 def _matrix(session: Session, run_id: UUID, row: str, column: str) -> Matrix:
     cells: dict[tuple[str, str], Counter[OutcomeStyle]] = defaultdict(Counter)
-    for each in repository.matrix(session, run_id, (row, column)):
-        for key in product(each.rows or [UNLABELLED], (each.columns or [UNLABELLED]) if column else [""]):
-            cells[key][OutcomeStyle(each.look)] += each.n
+    for cell in repository.matrix(session, run_id, (row, column)):
+        for key in product(cell.rows or [UNLABELLED], (cell.columns or [UNLABELLED]) if column else [""]):
+            cells[key][OutcomeStyle(cell.look)] += cell.n
     return Matrix(
         row=row,
         column=column,

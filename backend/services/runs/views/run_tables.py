@@ -56,10 +56,10 @@ def matrix_rows(session: Session, run_id: UUID, row: str, column: str | None) ->
 def loss_rows(session: Session, run_id: UUID) -> Rows:
     """Lost attempts by class, code and reason. Raises NotFound, Conflict while a result of the run is hidden."""
     _visible_run(session, run_id)
-    for each in map(loss_group, repository.losses(session, run_id, MOST_LOSSES)):
+    for group in map(loss_group, repository.losses(session, run_id, MOST_LOSSES)):
         yield (
-            *(each.failure_class, each.failure_code, each.reason, each.attempts, each.episodes, each.lost),
-            str(each.example),
+            *(group.failure_class, group.failure_code, group.reason, group.attempts, group.episodes, group.lost),
+            str(group.example),
         )
 
 

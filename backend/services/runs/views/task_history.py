@@ -124,6 +124,6 @@ CONFIGURATIONS_HEAD = ("configuration", "configuration_id", "privileged", "score
 
 def configuration_rows(session: Session, task_id: UUID) -> Iterator[list[Any]]:
     """Results of each configuration as flat rows."""
-    for each in _by_configuration(session, task_id):
-        own = each.configuration
-        yield [own.name, str(own.id), each.privileged, each.scored, each.solved, each.mean]
+    for trials in _by_configuration(session, task_id):
+        own = trials.configuration
+        yield [own.name, str(own.id), trials.privileged, trials.scored, trials.solved, trials.mean]

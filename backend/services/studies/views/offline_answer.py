@@ -74,25 +74,25 @@ class AnswerPage(ReadModel):
     reference: dict[str, Any]
 
 
-def answer_view(study: OfflineStudyDetail, each: AnswerDetail, protocol: OfflineProtocol) -> AnswerView:
+def answer_view(study: OfflineStudyDetail, detail: AnswerDetail, protocol: OfflineProtocol) -> AnswerView:
     """One answer in one line."""
-    reference = Reference.model_validate(each.step.reference)
-    actions = [Action.model_validate(action) for action in each.answer.actions]
-    number = next(cell.row.number for cell in study.cells if cell.row.id == each.answer.cell_id)
+    reference = Reference.model_validate(detail.step.reference)
+    actions = [Action.model_validate(action) for action in detail.answer.actions]
+    number = next(cell.row.number for cell in study.cells if cell.row.id == detail.answer.cell_id)
     return AnswerView(
-        id=each.answer.id,
+        id=detail.answer.id,
         cell=number,
-        demonstration=each.demonstration.key,
-        index=each.step.index,
-        state=each.answer.state,
-        message=each.answer.message,
-        operation=operation_of(each),
-        right_action=one_line([one.action for one in reference.actions]),
+        demonstration=detail.demonstration.key,
+        index=detail.step.index,
+        state=detail.answer.state,
+        message=detail.answer.message,
+        operation=operation_of(detail),
+        right_action=one_line([item.action for item in reference.actions]),
         action=one_line(actions),
-        invalid=each.answer.invalid,
-        success=success_of(protocol, score_of(each)),
-        recorded_url=_recorded_url(each),
-        url=f"/studies/offline/{study.study.id}/answers/{each.answer.id}",
+        invalid=detail.answer.invalid,
+        success=success_of(protocol, score_of(detail)),
+        recorded_url=_recorded_url(detail),
+        url=f"/studies/offline/{study.study.id}/answers/{detail.answer.id}",
     )
 
 
@@ -107,34 +107,34 @@ def _words_of(action: Action) -> str:
     return " ".join(filter(None, (action.type.value, point, wheel, action.text, "+".join(action.keys))))
 
 
-def _recorded_url(each: AnswerDetail) -> str:
-    attempt = each.attempt
-    return f"/episodes/{attempt.episode_id}?attempt={attempt.number}&step={each.step.index}" if attempt else ""
+def _recorded_url(detail: AnswerDetail) -> str:
+    attempt = detail.attempt
+    return f"/episodes/{attempt.episode_id}?attempt={attempt.number}&step={detail.step.index}" if attempt else ""
 
 
-def answer_page(study: OfflineStudyDetail, each: AnswerDetail, protocol: OfflineProtocol) -> AnswerPage:
+def answer_page(study: OfflineStudyDetail, detail: AnswerDetail, protocol: OfflineProtocol) -> AnswerPage:
     """All of one answer."""
-    reference = Reference.model_validate(each.step.reference)
-    right_actions = [one.action for one in reference.actions]
-    actions = [Action.model_validate(action) for action in each.answer.actions]
-    cell = next(cell for cell in study.cells if cell.row.id == each.answer.cell_id)
-    score = score_of(each)
+    reference = Reference.model_validate(detail.step.reference)
+    right_actions = [item.action for item in reference.actions]
+    actions = [Action.model_validate(action) for action in detail.answer.actions]
+    cell = next(cell for cell in study.cells if cell.row.id == detail.answer.cell_id)
+    score = score_of(detail)
     return AnswerPage(
-        answer=answer_view(study, each, protocol),
+        answer=answer_view(study, detail, protocol),
         study=offline_study_view(study),
         levels=dict(cell.levels),
         configuration=configuration_ref(cell.configuration),
-        instruction=each.demonstration.instruction,
-        note=each.demonstration.note,
-        words=each.step.words,
-        reply=each.answer.reply,
-        picture=each.step.frame_sha256,
-        width=each.step.width,
-        height=each.step.height,
-        boxes=[box for one in reference.actions for box in one.boxes],
+        instruction=detail.demonstration.instruction,
+        note=detail.demonstration.note,
+        words=detail.step.words,
+        reply=detail.answer.reply,
+        picture=detail.step.frame_sha256,
+        width=detail.step.width,
+        height=detail.step.height,
+        boxes=[box for item in reference.actions for box in item.boxes],
         right_point=summary(right_actions).point,
         answer_point=summary(actions).point,
         score={title: getattr(score, name) for name, title in SCORES.items()} if score else {},
-        actions=list(each.answer.actions),
+        actions=list(detail.answer.actions),
         reference=reference.model_dump(mode="json", exclude_defaults=True),
     )

@@ -224,7 +224,7 @@ def offline_results(
     base = _successes(protocol, of_cell[study.cells[0].row.id], scores) if study.cells else {}
     for cell in study.cells:
         own, number = of_cell[cell.row.id], cell.row.number
-        plain = [ScoredStep(each.demonstration.id, scores[each.answer.id]) for each in own]
+        plain = [ScoredStep(detail.demonstration.id, scores[detail.answer.id]) for detail in own]
         numbers = [_metric(metric) for metric in metrics(protocol, plain, view.level)]
         against = _against(base, _successes(protocol, own, scores), view.level) if number else None
         facts = _facts(own)
@@ -238,12 +238,12 @@ def offline_results(
                 **facts,
             )
         )
-        kinds = [step._replace(group=operation_of(each)) for step, each in zip(plain, own, strict=True)]
+        kinds = [step._replace(group=operation_of(detail)) for step, detail in zip(plain, own, strict=True)]
         actions += _groups(number, protocol, kinds, view.level)
         if label:
             named = [
-                step._replace(group=str(each.demonstration.labels.get(label, "")))
-                for step, each in zip(plain, own, strict=True)
+                step._replace(group=str(detail.demonstration.labels.get(label, "")))
+                for step, detail in zip(plain, own, strict=True)
             ]
             groups += _groups(number, protocol, named, view.level)
     return OfflineResults(
@@ -260,8 +260,8 @@ def offline_results(
 
 def _facts(answers: Sequence[AnswerDetail]) -> dict[str, Any]:
     """Numbers of a cell beside its metrics."""
-    states = Counter(each.answer.state for each in answers)
-    answered = [each.answer for each in answers if each.answer.state == OfflineAnswerState.ANSWERED.value]
+    states = Counter(detail.answer.state for detail in answers)
+    answered = [detail.answer for detail in answers if detail.answer.state == OfflineAnswerState.ANSWERED.value]
     usages = [answer.usage for answer in answered]
     return {
         "answered": len(answered),
@@ -300,7 +300,7 @@ def _successes(
 ) -> dict[UUID, tuple[str, bool]]:
     """(demonstration, whether it is right) by step, of those of which that is known."""
     known = ((answer, success_of(protocol, scores[answer.answer.id])) for answer in answers)
-    return {each.step.id: (each.demonstration.key, right) for each, right in known if right is not None}
+    return {detail.step.id: (detail.demonstration.key, right) for detail, right in known if right is not None}
 
 
 def _against(
@@ -321,9 +321,9 @@ def _against(
     )
 
 
-def operation_of(each: AnswerDetail) -> str:
+def operation_of(detail: AnswerDetail) -> str:
     """The set's own word, else the kind of the right actions."""
-    reference = Reference.model_validate(each.step.reference)
+    reference = Reference.model_validate(detail.step.reference)
     return reference.operation or summary([action.action for action in reference.actions]).kind
 
 

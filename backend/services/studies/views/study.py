@@ -214,9 +214,9 @@ def results_view(results: Results) -> StudyResults:
         cells=[_cell(*both) for both in zip(results.cells, results.result.cells, strict=True)],
         comparisons=[_level(level) for level in results.result.levels],
         sensitivity=[
-            Deviation(factor=one.factor, levels=one.levels, of=name, mean_deviation=deviation, tasks=tasks)
-            for one in results.result.sensitivity
-            for name, (deviation, tasks) in one.deviations.items()
+            Deviation(factor=effect.factor, levels=effect.levels, of=name, mean_deviation=deviation, tasks=tasks)
+            for effect in results.result.sensitivity
+            for name, (deviation, tasks) in effect.deviations.items()
         ],
         shapes=[
             ShapeComparison(
@@ -280,8 +280,10 @@ def _level(level: LevelResult) -> LevelComparison:
         p_value=compared.p_value,
         p_adjusted=level.adjusted_p,
         measures={
-            name: MeasureComparison(difference=_difference(one.difference), pairs=one.pairs, undefined=one.undefined)
-            for name, one in level.measures.items()
+            name: MeasureComparison(
+                difference=_difference(measure.difference), pairs=measure.pairs, undefined=measure.undefined
+            )
+            for name, measure in level.measures.items()
         },
         excluded=dict(level.excluded),
     )
@@ -344,15 +346,15 @@ def measure_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Differences of measures, flat: one row per level and measure."""
     for level in results.comparisons:
         known = {"factor": level.factor, "base": level_label(level.base), "level": level_label(level.level)}
-        for name, one in level.measures.items():
-            counts = {"measure": name, "pairs": one.pairs, "undefined": one.undefined}
-            yield {**known, **counts, **_rate_cells("mean", one.difference)}
+        for name, measure in level.measures.items():
+            counts = {"measure": name, "pairs": measure.pairs, "undefined": measure.undefined}
+            yield {**known, **counts, **_rate_cells("mean", measure.difference)}
 
 
 def sensitivity_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Variation of values with a factor's levels, flat."""
-    for one in results.sensitivity:
-        yield one.model_dump()
+    for effect in results.sensitivity:
+        yield effect.model_dump()
 
 
 def shape_rows(results: StudyResults) -> Iterator[dict[str, Any]]:

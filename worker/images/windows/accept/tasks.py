@@ -62,7 +62,7 @@ class Solution(Frozen):
 
 def read_solutions(file: Path = FILE) -> tuple[Solution, ...]:
     """The solutions. Raises OSError or ValueError: they are ours, and tested."""
-    return tuple(Solution.model_validate(each) for each in yaml.safe_load(file.read_text(encoding="utf-8"))["tasks"])
+    return tuple(Solution.model_validate(entry) for entry in yaml.safe_load(file.read_text(encoding="utf-8"))["tasks"])
 
 
 def with_solutions(waa: Path, target: Path, solutions: Sequence[Solution]) -> None:

@@ -122,7 +122,7 @@ def _of_classes(params: PageParts, page: Mapping[str, Any]) -> Iterator[tuple[st
         yield from _by_place(_texts(page["heads"], name), places)
     for name, expected in params.class_multiObject_search_exist.items():
         texts = _texts(page["texts"], name)
-        yield from ((each, each in texts) for each in expected if each != OTHER)
+        yield from ((key, key in texts) for key in expected if key != OTHER)
         if OTHER in expected:
             yield OTHER, any(text not in expected for text in texts)
     for name, key in params.class_singleObject.items():

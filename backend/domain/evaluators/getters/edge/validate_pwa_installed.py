@@ -36,6 +36,6 @@ class ValidatePwaInstalled(ParameterGetter):
         except ValueError as error:
             raise EvaluatorFailed(f"the list of packages is damaged: {error}", code="evidence_damaged") from error
         # PowerShell prints a list of one element as the element.
-        each = packages if isinstance(packages, list) else [packages]
-        names = [str(package.get("Name", "")) for package in each if isinstance(package, Mapping)]
+        entries = packages if isinstance(packages, list) else [packages]
+        names = [str(package.get("Name", "")) for package in entries if isinstance(package, Mapping)]
         return "app_installed" if any(MAKER in name.lower() for name in names) else "app_not_installed"

@@ -27,4 +27,7 @@ class CheckTextExists(ParameterGetter):
         text = search_text(parameters)
         controls, picture = two(blobs)
         shown = words_of(controls)
-        return {"text": text, "shown": shown if any(says(one, text) for one in shown) else [*shown, read_from(picture)]}
+        return {
+            "text": text,
+            "shown": shown if any(says(text_shown, text) for text_shown in shown) else [*shown, read_from(picture)],
+        }

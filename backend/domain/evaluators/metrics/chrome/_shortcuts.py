@@ -34,7 +34,7 @@ def among(shortcuts: Any, expected: str, values: Callable[[str], Iterator[str]],
     """1 if a value of any shortcut matches the expectation."""
     known: Mapping[str, str] = shortcuts or {}
     actual = {name: list(values(text)) for name, text in known.items() if isinstance(text, str)}
-    for name, each in sorted(actual.items()):
-        if any(fits(value, expected) for value in each):
+    for name, bindings in sorted(actual.items()):
+        if any(fits(value, expected) for value in bindings):
             return verdict(met=True, reason=f"{short(name)} has {short(expected)}")
     return verdict(met=False, reason=f"no shortcut has {short(expected)}; there are {short(actual, 400)}")

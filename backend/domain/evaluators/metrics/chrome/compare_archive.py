@@ -67,7 +67,7 @@ def compare_archive(  # noqa: PLR0913 - upstream's options
             return verdict(
                 met=False, reason=f"the files are {short(sorted(files))}, expected {short(sorted(gold_files))}"
             )
-        each = {name: metric(str(files[name]), str(gold_files[name]), **options) for name in sorted(gold_files)}
-    reasons = [f"{name}: {value.value:g}: {reason}" for name, value in each.items() for reason in value.reasons[:1]]
-    total = sum(value.value for value in each.values()) / len(each)
+        scores = {name: metric(str(files[name]), str(gold_files[name]), **options) for name in sorted(gold_files)}
+    reasons = [f"{name}: {value.value:g}: {reason}" for name, value in scores.items() for reason in value.reasons[:1]]
+    total = sum(value.value for value in scores.values()) / len(scores)
     return MetricValue(value=total, reasons=tuple(reason.replace(f"{folder}/", "") for reason in reasons[:20]))

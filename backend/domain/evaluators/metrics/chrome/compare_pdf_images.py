@@ -80,7 +80,7 @@ def compare_pdf_images_waa(pdf1_path: str | None, pdf2_path: str | None, **_unus
         return verdict(met=False, reason=f"{len(pages)} pages, expected {len(expected_pages)}")
     differ = [
         number
-        for number, (one, other) in enumerate(zip(pages, expected_pages, strict=True), start=1)
-        if one.size != other.size or one.tobytes() != other.tobytes()
+        for number, (page, expected_page) in enumerate(zip(pages, expected_pages, strict=True), start=1)
+        if page.size != expected_page.size or page.tobytes() != expected_page.tobytes()
     ]
     return verdict(not differ, f"pages that look different: {differ[:20]}" if differ else f"{len(pages)} equal pages")

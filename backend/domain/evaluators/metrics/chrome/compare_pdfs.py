@@ -53,15 +53,15 @@ def _pair(path: str | None, expected_path: str | None, *, strict: bool) -> tuple
     return value, f"text similarity {value:.4f}: {short(text, 60)} and {short(expected, 60)}"
 
 
-def _likeness(one: str, other: str) -> float:
+def _likeness(first: str, second: str) -> float:
     from rapidfuzz.distance import Indel
 
-    if len(one) * len(other) <= _WORK:
-        return float(Indel.normalized_similarity(one, other))
-    distance = Indel.distance(one, other, score_cutoff=_FAR)
+    if len(first) * len(second) <= _WORK:
+        return float(Indel.normalized_similarity(first, second))
+    distance = Indel.distance(first, second, score_cutoff=_FAR)
     if distance <= _FAR:
-        return 1.0 - distance / (len(one) + len(other))
-    return float(Indel.normalized_similarity(one.split("\n"), other.split("\n")))
+        return 1.0 - distance / (len(first) + len(second))
+    return float(Indel.normalized_similarity(first.split("\n"), second.split("\n")))
 
 
 def _similar_pages(path: str | None, expected_path: str | None) -> tuple[float, str]:
@@ -69,5 +69,5 @@ def _similar_pages(path: str | None, expected_path: str | None) -> tuple[float, 
     pages, others = draw_pages(path), draw_pages(expected_path)
     if len(pages) != len(others) or not others:
         return 0.0, f"neither file has text; {len(pages)} pages, expected {len(others)}"
-    same = sum(alike_pages(one, other) for one, other in zip(pages, others, strict=True))
+    same = sum(alike_pages(page, other_page) for page, other_page in zip(pages, others, strict=True))
     return same / len(others), f"neither file has text; {same} of {len(others)} pages look alike"

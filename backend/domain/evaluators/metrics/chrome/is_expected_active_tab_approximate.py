@@ -16,7 +16,7 @@ def is_expected_active_tab_approximate(result: Any, rule: Any) -> MetricValue:
         result: an object with `url`, or the address; None = no page.
         rule: `{"type": "url", "url"}`.
     """
-    return active_page(result, rule, lambda one, other: _bare(one) == _bare(other))
+    return active_page(result, rule, lambda first, second: _bare(first) == _bare(second))
 
 
 def _bare(url: str) -> str:

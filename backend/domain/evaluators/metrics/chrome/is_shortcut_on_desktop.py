@@ -28,8 +28,8 @@ def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool =
     fold = str.lower if kind == "name" else str
 
     def fits(actual: str, expected: str) -> bool:
-        one, other = fold(actual), fold(expected)
-        return other in one or (strict_upstream and one in other)
+        actual_command, expected_command = fold(actual), fold(expected)
+        return expected_command in actual_command or (strict_upstream and actual_command in expected_command)
 
     return among(shortcuts, expected, partial(entries, key=kind.capitalize(), strict=strict_upstream), fits)
 

@@ -49,7 +49,7 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
         if len(actual) != len(expected):
             return verdict(met=False, reason=f"{len(actual)} references, expected {len(expected)}")
         if content_only and not strict_upstream:
-            actual, expected = ([" ".join(text.split()) for text in each] for each in (actual, expected))
+            actual, expected = ([" ".join(text.split()) for text in texts] for texts in (actual, expected))
         return _value(actual, expected, base, epsilon)
 
     return compare_documents(result, expected, take, judge, as_stored=strict_upstream)
@@ -69,8 +69,8 @@ def _value(actual: list[str], expected: list[str], base: float, epsilon: float) 
     value = (mean - base) / (1 - base) if mean >= base + epsilon else 0.0
     reasons = [f"reference similarity {mean:.4f}, counted above {base:g} counts"]
     reasons += [
-        f"reference {number} has similarity {one:.3f}: {short(mine)}, expected {short(other)}"
-        for number, (one, mine, other) in enumerate(zip(ratios, actual, expected, strict=True), start=1)
-        if one < 1.0
+        f"reference {number} has similarity {ratio:.3f}: {short(mine)}, expected {short(other)}"
+        for number, (ratio, mine, other) in enumerate(zip(ratios, actual, expected, strict=True), start=1)
+        if ratio < 1.0
     ][:_MOST]
     return MetricValue(value=value, reasons=tuple(reasons))

@@ -148,7 +148,7 @@ def _difference(mine: str, other: str) -> str:
     if mine == other:
         return "the texts are the same"
     pairs = enumerate(zip(mine, other, strict=False))
-    start = next((place for place, (one, two) in pairs if one != two), min(len(mine), len(other)))
+    start = next((place for place, (line, expected_line) in pairs if line != expected_line), min(len(mine), len(other)))
     begin, end = max(0, start - _AROUND), start + _AROUND
     return f"from character {start + 1}: {short(mine[begin:end])}, expected {short(other[begin:end])}"
 

@@ -82,17 +82,17 @@ def _align(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, 
     """Pairs of overlapping pieces of two equal texts."""
     mine, other = iter(actual), iter(expected)
     left = right = 0
-    one = two = Piece("", italic=False, size=None)
+    piece = expected_piece = Piece("", italic=False, size=None)
     while True:
         if left == 0:
-            one = next(mine, Piece("", italic=False, size=None))
-            left = len(one.text)
+            piece = next(mine, Piece("", italic=False, size=None))
+            left = len(piece.text)
         if right == 0:
-            two = next(other, Piece("", italic=False, size=None))
-            right = len(two.text)
+            expected_piece = next(other, Piece("", italic=False, size=None))
+            right = len(expected_piece.text)
         if not left or not right:
             return
-        yield one, two
+        yield piece, expected_piece
         both = min(left, right)
         left, right = left - both, right - both
 

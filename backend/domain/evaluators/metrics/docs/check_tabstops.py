@@ -106,7 +106,12 @@ def _distance(actual: list[TabbedParagraph], expected: list[TabbedParagraph], wi
             return verdict(
                 met=False, reason=f"line {place} has tab stops {short(mine.stops)}, expected {short(other.stops)}"
             )
-        away = sum(abs(one - two) for (_, one), (_, two) in zip(mine.stops, other.stops, strict=True)) / width
+        away = (
+            sum(
+                abs(stop - expected_stop) for (_, stop), (_, expected_stop) in zip(mine.stops, other.stops, strict=True)
+            )
+            / width
+        )
         if away and len(reasons) < 5:  # noqa: PLR2004 - enough for a person.
             reasons.append(f"the tab stops of line {place} are {away:.2%} of the text's width away")
         total += away

@@ -30,7 +30,7 @@ def evaluate_strike_through_last_paragraph(
 
     def take(document: "Document") -> list[tuple[str, bool]]:
         styles = DocumentStyles(document, direct=strict_upstream)
-        body = [one for one in paragraphs(document) if strict_upstream or text_of(one).strip()]
+        body = [paragraph for paragraph in paragraphs(document) if strict_upstream or text_of(paragraph).strip()]
         last = body[-1:]
         return [
             (run_text(run), styles.has("strike", paragraph, run))

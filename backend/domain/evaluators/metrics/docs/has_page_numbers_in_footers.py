@@ -36,7 +36,9 @@ def has_page_numbers_in_footers(result: str | None, *, strict_upstream: bool = F
 def _judge(footers: list[bool]) -> MetricValue:
     if not footers:
         return verdict(met=False, reason="the document has no section")
-    wrong = [f"the footer of section {number} has no page number" for number, one in enumerate(footers, 1) if not one]
+    wrong = [
+        f"the footer of section {number} has no page number" for number, footer in enumerate(footers, 1) if not footer
+    ]
     return first_wrong(wrong, f"the footers of all {len(footers)} sections have a page number")
 
 

@@ -24,7 +24,7 @@ def is_first_line_centered(result: str | None, *, strict_upstream: bool = False)
 
     def take(document: "Document") -> tuple[str, str]:
         styles, body = DocumentStyles(document, direct=strict_upstream), paragraphs(document)
-        first = next((one for one in body if strict_upstream or text_of(one).strip()), None)
+        first = next((paragraph for paragraph in body if strict_upstream or text_of(paragraph).strip()), None)
         return ("", "") if first is None else (text_of(first), styles.alignment(first))
 
     def judge(first_line: tuple[str, str]) -> MetricValue:

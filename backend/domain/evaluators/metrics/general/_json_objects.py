@@ -92,7 +92,7 @@ def _within(key: str, expected: Any, actual: Any, strict: bool, lists_only: bool
 
 def _one_of(expected: Any, actual: Any, *, strict: bool, lists_only: bool) -> bool:
     if isinstance(actual, list | tuple):
-        return any(one in actual if strict else among(one, actual) for one in expected)
+        return any(value in actual if strict else among(value, actual) for value in expected)
     if strict:
         return not lists_only and isinstance(actual, str) and actual in expected
     return actual is not None and among(actual, expected)

@@ -50,34 +50,34 @@ def check_accessibility_tree(
     return verdict(met=False, reason=reasons[-1]) if value == 0.0 else MetricValue(value=value, reasons=tuple(reasons))
 
 
-def _select(tree: Any, one: Mapping[str, Any], names: dict[str, str]) -> list[Any]:
+def _select(tree: Any, rule: Mapping[str, Any], names: dict[str, str]) -> list[Any]:
     from cssselect import SelectorError
     from lxml import etree
     from lxml.cssselect import CSSSelector
 
     try:
-        if "xpath" in one:
-            elements = tree.xpath(one["xpath"], namespaces=names)
-        elif "selectors" in one:
-            elements = CSSSelector(", ".join(texts(one["selectors"], "`selectors`")), namespaces=names)(tree)
+        if "xpath" in rule:
+            elements = tree.xpath(rule["xpath"], namespaces=names)
+        elif "selectors" in rule:
+            elements = CSSSelector(", ".join(texts(rule["selectors"], "`selectors`")), namespaces=names)(tree)
         else:
             raise EvaluatorFailed("a rule has neither `xpath` nor `selectors`", code="invalid_rule", hint=HINT)
     except (etree.XPathError, SelectorError, TypeError, ValueError) as error:
         raise EvaluatorFailed(f"a selector cannot be used: {error}", code="invalid_rule", hint=HINT) from error
     if not isinstance(elements, list):
         raise EvaluatorFailed(
-            f"{short(one['xpath'])} selects no elements, but gives {short(elements)}", code="invalid_rule", hint=HINT
+            f"{short(rule['xpath'])} selects no elements, but gives {short(elements)}", code="invalid_rule", hint=HINT
         )
     return elements
 
 
-def _score(elements: list[Any], one: Mapping[str, Any]) -> float:
+def _score(elements: list[Any], rule: Mapping[str, Any]) -> float:
     from rapidfuzz import fuzz
 
-    if "text" not in one:
+    if "text" not in rule:
         return float(bool(elements))
     contents = [getattr(element, "text", None) or "" for element in elements]
     contents = [content[:MAX_TEXT] for content in contents if content]
-    if one.get("exact", True):
-        return float(one["text"] in contents)
-    return max((fuzz.ratio(one["text"], content) / 100 for content in contents), default=0.0)
+    if rule.get("exact", True):
+        return float(rule["text"] in contents)
+    return max((fuzz.ratio(rule["text"], content) / 100 for content in contents), default=0.0)

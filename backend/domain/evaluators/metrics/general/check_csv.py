@@ -28,8 +28,10 @@ def check_csv(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         records: list[Record] = list(csv.DictReader(io.StringIO(text, newline="")))
     except csv.Error as error:
         return verdict(met=False, reason=f"the file is not CSV: {error}")
-    goals = [(_is_among(one, records), f"a record {short(dict(one))} among {len(records)}") for one in expect]
-    goals += [(not _is_among(one, records), f"no record {short(dict(one))} among {len(records)}") for one in unexpect]
+    goals = [(_is_among(rule, records), f"a record {short(dict(rule))} among {len(records)}") for rule in expect]
+    goals += [
+        (not _is_among(rule, records), f"no record {short(dict(rule))} among {len(records)}") for rule in unexpect
+    ]
     return share_of_goals(goals, partial=False)
 
 

@@ -32,13 +32,15 @@ def check_json(
     if reason or data is None:
         return verdict(met=False, reason=reason or "the file has no value")
     goals = []
-    for one in expect:
-        value, there = _value(data, rule(one, "key"), strict=strict_upstream)
-        goals.append((fits(value, one, strict=strict_upstream) and there, _words(one, value, there=there)))
-    for one in unexpect:
-        value, there = _value(data, rule(one, "key"), strict=strict_upstream)
-        broken = fits(value, one, otherwise=strict_upstream, strict=strict_upstream)
-        goals.append((not broken, f"unexpected: {_words(one, value, there=there)}"))
+    for expectation in expect:
+        value, there = _value(data, rule(expectation, "key"), strict=strict_upstream)
+        goals.append(
+            (fits(value, expectation, strict=strict_upstream) and there, _words(expectation, value, there=there))
+        )
+    for expectation in unexpect:
+        value, there = _value(data, rule(expectation, "key"), strict=strict_upstream)
+        broken = fits(value, expectation, otherwise=strict_upstream, strict=strict_upstream)
+        goals.append((not broken, f"unexpected: {_words(expectation, value, there=there)}"))
     return share_of_goals(goals, partial=False)
 
 

@@ -47,8 +47,10 @@ def check_brightness_decrease_and_structure_sim(
     if dark == 0:
         return verdict(met=False, reason="the picture is black")
     # Pillow does not scale deep pixels (modes I, I;16, F).
-    one, two = (p if strict_upstream and p.mode[0] not in "IF" else p.convert("RGB") for p in (picture, other))
-    error = _error(_scale(one, dark), _scale(two, bright))
+    picture_rgb, other_rgb = (
+        p if strict_upstream and p.mode[0] not in "IF" else p.convert("RGB") for p in (picture, other)
+    )
+    error = _error(_scale(picture_rgb, dark), _scale(other_rgb, bright))
     return verdict(error < threshold, f"{words}; mean squared difference {error:.5f}, expected below {threshold:g}")
 
 
@@ -57,12 +59,12 @@ def _scale(picture: "Image", value: float) -> "Image":
     return picture.point(lambda channel: min(255, max(0, int(channel * factor))))
 
 
-def _error(one: "Image", other: "Image") -> float:
+def _error(first: "Image", second: "Image") -> float:
     from PIL import Image
 
-    if one.size != other.size:
-        one = one.resize(other.size, Image.Resampling.LANCZOS)
-    return float(((_plane(one) - _plane(other)) ** 2).mean())
+    if first.size != second.size:
+        first = first.resize(second.size, Image.Resampling.LANCZOS)
+    return float(((_plane(first) - _plane(second)) ** 2).mean())
 
 
 def _plane(picture: "Image") -> "np.ndarray":

@@ -31,7 +31,7 @@ def check_contrast_increase_and_structure_sim(
     picture, original, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
-    mine, old = (_contrast(one if strict_upstream else one.convert("RGB")) for one in (picture, original))
+    mine, old = (_contrast(image if strict_upstream else image.convert("RGB")) for image in (picture, original))
     words = f"contrast {mine:.3f}, of the original {old:.3f}"
     if not mine > old:
         return verdict(met=False, reason=f"{words}, expected more")

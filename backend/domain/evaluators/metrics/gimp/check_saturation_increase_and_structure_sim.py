@@ -27,8 +27,10 @@ def check_saturation_increase_and_structure_sim(
     mine, old = saturation(picture), saturation(original)
     if not mine > old:
         return verdict(met=False, reason=f"saturation {mine:.3f}, of the original {old:.3f}, expected more")
-    for name, one, other in zip("HSV", picture.convert("HSV").split(), original.convert("HSV").split(), strict=True):
-        alike, reason = (True, "") if name == "S" else similar(one, other, LIKENESS)
+    for name, band, original_band in zip(
+        "HSV", picture.convert("HSV").split(), original.convert("HSV").split(), strict=True
+    ):
+        alike, reason = (True, "") if name == "S" else similar(band, original_band, LIKENESS)
         if not alike:
             return verdict(met=False, reason=f"{'hue' if name == 'H' else 'lightness'}: {reason}")
     return verdict(met=True, reason=f"saturation {mine:.3f}, of the original {old:.3f}; the structure is the same")

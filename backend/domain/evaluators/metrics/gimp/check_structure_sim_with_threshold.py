@@ -45,10 +45,10 @@ def check_structure_sim_with_threshold(
     return verdict(*same_structure(scaled, gold, ssim_threshold, strict=strict_upstream))
 
 
-def _tiny(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
+def _tiny(first: "Image", second: "Image", threshold: float) -> tuple[bool, str]:
     """Pictures smaller than the usual window get a smaller window of odd size."""
-    window = (min(other.size) - 1) // 2 * 2 + 1
+    window = (min(second.size) - 1) // 2 * 2 + 1
     if window == 1:
-        return False, f"a picture of {pixels(other.size)} is too small for a comparison"
-    value = ssim(one.convert("RGB"), other.convert("RGB"), window)
+        return False, f"a picture of {pixels(second.size)} is too small for a comparison"
+    value = ssim(first.convert("RGB"), second.convert("RGB"), window)
     return value >= threshold, f"structural similarity {value:.4f}, expected {threshold:g}"

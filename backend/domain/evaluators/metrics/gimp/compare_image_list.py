@@ -48,20 +48,20 @@ def _as_list(paths: Paths) -> list[str | None]:
     return list(paths) if isinstance(paths, list | tuple) else [paths]  # type: ignore[list-item]
 
 
-def _difference(one: "Image", other: "Image", *, colours_of_alpha: bool) -> str:
+def _difference(first: "Image", second: "Image", *, colours_of_alpha: bool) -> str:
     """Description of the differences; empty if the pictures are equal."""
     from PIL import Image, ImageChops
 
-    resized = f" (scaled from {pixels(one.size)})" if one.size != other.size else ""
-    one = one.resize(other.size, Image.Resampling.LANCZOS) if resized else one
+    resized = f" (scaled from {pixels(first.size)})" if first.size != second.size else ""
+    first = first.resize(second.size, Image.Resampling.LANCZOS) if resized else first
     if colours_of_alpha:  # Colours behind full transparency are invisible: premultiplied, they are all 0.
-        one, other = _premultiply(one), _premultiply(other)
+        first, second = _premultiply(first), _premultiply(second)
     try:
-        if one.mode != other.mode:
-            one = one.convert(other.mode)
-        box = ImageChops.difference(one, other).getbbox(alpha_only=not colours_of_alpha)
+        if first.mode != second.mode:
+            first = first.convert(second.mode)
+        box = ImageChops.difference(first, second).getbbox(alpha_only=not colours_of_alpha)
     except ValueError as error:  # As stored, deep samples cannot be compared; upstream raises, too.
-        return f"pixels of {one.mode} and {other.mode} cannot be compared: {error}"
+        return f"pixels of {first.mode} and {second.mode} cannot be compared: {error}"
     return f"differs in the area {box}{resized}" if box else ""
 
 

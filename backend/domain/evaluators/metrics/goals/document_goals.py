@@ -43,13 +43,13 @@ def _goals(document: "Document", rules: Mapping[str, Any]) -> tuple[list[Goal], 
     def some(pattern: str) -> bool:
         return any(re.fullmatch(pattern, text) for text, _ in named)
 
-    goals: list[Goal] = [(some(one), f"a paragraph {short(one)}") for one in rules.get("paragraphs", ())]
-    goals += [(not some(one), f"no paragraph {short(one)}") for one in rules.get("without", ())]
+    goals: list[Goal] = [(some(rule), f"a paragraph {short(rule)}") for rule in rules.get("paragraphs", ())]
+    goals += [(not some(rule), f"no paragraph {short(rule)}") for rule in rules.get("without", ())]
     goals += [
         (any(_is_bold(piece, text) for piece in pieces), f"{short(text)} in bold") for text in rules.get("bold", ())
     ]
     goals += [_style_goal(named, text, style) for text, style in rules.get("styles", {}).items()]
-    return goals, [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
+    return goals, [(some(rule), f"the paragraph {short(rule)} is gone") for rule in rules.get("keeps", ())]
 
 
 def _is_bold(pieces: list[tuple[str, bool]], text: str) -> bool:

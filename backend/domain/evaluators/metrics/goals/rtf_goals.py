@@ -37,11 +37,11 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     def some(pattern: str) -> bool:
         return any(re.fullmatch(pattern, text) for text in texts)
 
-    goals: list[Goal] = [(some(one), f"a paragraph {short(one)}") for one in rules.get("paragraphs", ())]
-    goals += [(not some(one), f"no paragraph {short(one)}") for one in rules.get("without", ())]
+    goals: list[Goal] = [(some(rule), f"a paragraph {short(rule)}") for rule in rules.get("paragraphs", ())]
+    goals += [(not some(rule), f"no paragraph {short(rule)}") for rule in rules.get("without", ())]
     goals += [(_marked(paragraphs, text, bold=True), f"{short(text)} in bold") for text in rules.get("bold", ())]
     goals += [(_marked(paragraphs, text, bold=False), f"{short(text)} not bold") for text in rules.get("plain", ())]
-    keeps = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
+    keeps = [(some(rule), f"the paragraph {short(rule)} is gone") for rule in rules.get("keeps", ())]
     return share_of_goals(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 

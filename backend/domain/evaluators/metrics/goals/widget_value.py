@@ -28,7 +28,7 @@ def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
     shown = [match for match in matches if "showing" in match.states]
     if not shown:
         return verdict(met=False, reason=f"no {rules['role']} of {rules['app']} is on the screen")
-    texts = [_content(one) for one in shown]
+    texts = [_content(widget) for widget in shown]
     return verdict(
         any(_is_right(text, rules) for text in texts), f"it has {short(texts)}, expected {short(dict(rules))}"
     )

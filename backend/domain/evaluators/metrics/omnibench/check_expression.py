@@ -34,7 +34,7 @@ def _progress(tree: Mapping[str, Any], facts: Sequence[bool], *, expected: bool)
             return float(facts[inner] is expected)
         if word == "not":
             return _progress(inner, facts, expected=not expected)
-        shares = [_progress(one, facts, expected=expected) for one in inner]
+        shares = [_progress(operand, facts, expected=expected) for operand in inner]
         if word not in {"and", "or"} or not shares:
             raise EvaluatorFailed(f"expressions do not support {word!r}", code="invalid_rule")
         return sum(shares) / len(shares) if (word == "and") is expected else max(shares)

@@ -13,5 +13,5 @@ from backend.domain.registry import PluginKind, register
 @register(PluginKind.METRIC, "check_text_exists_via_control", dialect=DIALECT)
 def check_text_exists_via_control(result: Mapping[str, Any]) -> MetricValue:
     """1 if the text is in one of the texts."""
-    met = any(says(one, result["text"]) for one in result["shown"])
+    met = any(says(shown_text, result["text"]) for shown_text in result["shown"])
     return verdict(met, f"{short(result['text'])} is {'' if met else 'not '}on the screen")

@@ -14,7 +14,7 @@ from backend.domain.registry import PluginKind, register
 def check_window_exists(result: Mapping[str, Any]) -> MetricValue:
     """1 if the text is a part of a window's title, ignoring case."""
     title = plain(result["text"])
-    met = any(title in plain(str(one)) for one in result["titles"])
+    met = any(title in plain(str(shown_title)) for shown_title in result["titles"])
     return verdict(
         met, f"{'a' if met else 'no'} window has {short(result['text'])} in its title: {short(result['titles'])}"
     )

@@ -37,7 +37,7 @@ def check_mp3_meta(result: str | None, rules: object) -> MetricValue:
     tags, reason = _tags(result, tag_rules)
     if tags is None:
         return verdict(met=False, reason=reason)
-    wrong = {name: tags[name] for name, one in tag_rules.items() if not fits(tags[name], one)}
+    wrong = {name: tags[name] for name, rule in tag_rules.items() if not fits(tags[name], rule)}
     if not wrong:
         return verdict(met=True, reason=f"the tags are as expected: {short(tags)}")
     reasons = [f"{name} is {short(value)}, expected {short(dict(tag_rules[name]))}" for name, value in wrong.items()]
@@ -47,12 +47,12 @@ def check_mp3_meta(result: str | None, rules: object) -> MetricValue:
 def _rules(rules: object) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(rules, Mapping) or not rules:
         raise EvaluatorFailed("the rules name no tags", code="invalid_rule", hint=HINT)
-    for name, one in rules.items():
-        if name not in KNOWN or not isinstance(one, Mapping):
+    for name, rule in rules.items():
+        if name not in KNOWN or not isinstance(rule, Mapping):
             raise EvaluatorFailed(
-                f"the rule {short(one)} of tag {short(name)} is not valid", code="invalid_rule", hint=HINT
+                f"the rule {short(rule)} of tag {short(name)} is not valid", code="invalid_rule", hint=HINT
             )
-        fits("", one)
+        fits("", rule)
     return rules
 
 
@@ -77,4 +77,4 @@ def _tags(path: str | None, names: Mapping[str, Any]) -> tuple[dict[str, str] | 
 
 
 def _texts(value: Any) -> list[str]:
-    return [str(one) for one in (value if isinstance(value, list) else [value]) if one is not None]
+    return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]

@@ -36,8 +36,8 @@ def nearness(result: str | None, expected: Colour, original: Colour | None, colo
     )
 
 
-def _distance(one: Colour, other: Colour) -> float:
-    return sqrt(sum((a - b) ** 2 for a, b in zip(one, other, strict=True))) / _BLACK_TO_WHITE
+def _distance(first: Colour, second: Colour) -> float:
+    return sqrt(sum((a - b) ** 2 for a, b in zip(first, second, strict=True))) / _BLACK_TO_WHITE
 
 
 def colour_rule(rules: Mapping[str, Any], key: str) -> Colour:

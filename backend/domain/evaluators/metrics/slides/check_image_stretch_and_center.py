@@ -58,7 +58,11 @@ def _pictures(deck: Deck | None) -> list[Shape]:
     return [shape for shape in deck.slides[0].shapes if shape.type == _PICTURE and shape.picture is not None]
 
 
-def _same(one: Shape, other: Shape, *, by_bytes: bool) -> bool:
-    if one.picture is None or other.picture is None:
+def _same(first: Shape, second: Shape, *, by_bytes: bool) -> bool:
+    if first.picture is None or second.picture is None:
         return False
-    return one.picture.data == other.picture.data if by_bytes else same_look(one.picture, other.picture, untold=False)
+    return (
+        first.picture.data == second.picture.data
+        if by_bytes
+        else same_look(first.picture, second.picture, untold=False)
+    )

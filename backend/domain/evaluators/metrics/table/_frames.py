@@ -66,7 +66,7 @@ class SheetFrame:
         if mine[0] != theirs[0] or mine[1] != theirs[1]:
             return False
         styles = (self.book.styles, other.book.styles)
-        if not any(each.has_dates or each.has_iso_dates for each in styles):
+        if not any(style.has_dates or style.has_iso_dates for style in styles):
             return True
         dates = self.whens(mine[2])
         return dates == other.whens(theirs[2]) and (self.book.epoch_1904 == other.book.epoch_1904 or not any(dates))

@@ -128,7 +128,7 @@ def _count_if(place: FormulaContext, arguments: Sequence[Node]) -> float:
     for area, criterion in zip(arguments[::2], arguments[1::2], strict=True):
         fits = _criterion(scalar(criterion(place), place))
         matches = [fits(value) for value in _items(place, area)[0]]
-        hits = [one and other for one, other in zip(hits, matches, strict=True)] if hits else matches
+        hits = [hit and match for hit, match in zip(hits, matches, strict=True)] if hits else matches
     return float(sum(hits))
 
 
@@ -137,9 +137,9 @@ def _sum_if(place: FormulaContext, arguments: Sequence[Node]) -> float:
     values = _items(place, arguments[0])[0]
     summands = _items(place, arguments[2])[0] if len(arguments) > 2 else values  # noqa: PLR2004
     return sum(
-        number(one)
-        for value, one in zip(values, summands, strict=False)
-        if fits(value) and isinstance(one, int | float)
+        number(summand)
+        for value, summand in zip(values, summands, strict=False)
+        if fits(value) and isinstance(summand, int | float)
     )
 
 
@@ -332,7 +332,7 @@ _of_values("LOWER", 1, 1, lambda value: text(value).lower())
 _of_values("LEFT", 1, 2, lambda value, size=1: text(value)[: int(number(size))])
 _of_values("RIGHT", 1, 2, lambda value, size=1: text(value)[-int(number(size)) :] if number(size) >= 1 else "")
 _of_values("MID", 3, 3, lambda value, at, size: text(value)[int(number(at)) - 1 :][: int(number(size))])
-_of_values("EXACT", 2, 2, lambda one, other: text(one) == text(other))
+_of_values("EXACT", 2, 2, lambda first, second: text(first) == text(second))
 _of_values("FIND", 2, 3, lambda what, where, start=1: _find_position(text(where), text(what), number(start)))
 _of_values(
     "SEARCH", 2, 3, lambda what, where, start=1: _find_position(text(where).lower(), text(what).lower(), number(start))

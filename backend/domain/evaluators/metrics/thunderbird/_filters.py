@@ -51,7 +51,7 @@ def read_filters(text: str) -> list[MailFilter]:
             filters.append(MailFilter({}))
         if filters and line.strip() and key not in _ABOUT_FILE:
             _add(filters[-1], key, value)
-    return [one for one in filters if one.condition is not None]
+    return [mail_filter for mail_filter in filters if mail_filter.condition is not None]
 
 
 def _add(current: MailFilter, key: str, value: str) -> None:
@@ -93,7 +93,7 @@ def _terms(text: str) -> list[Term]:
     while match := _TERM.match(text, place):
         value = match["quoted"] if match["quoted"] is not None else _bare(match["value"])
         compared = (_bare(match["attribute"]), match["operator"].strip(), value)
-        terms.append((match["joined"], *(one.lower() for one in compared)))
+        terms.append((match["joined"], *(name.lower() for name in compared)))
         place = match.end()
     rest = text[place:].strip()
     return [*terms, ("?", rest)] if rest or not terms else terms

@@ -47,25 +47,33 @@ def check_thunderbird_filter(result: str | None, rules: object, *, strict_upstre
         return verdict(met=False, reason=reason)
     filters: list[Any] = _published_filters(text) if strict_upstream else read_filters(text)
     fits = _is_published if strict_upstream else _is
-    wrong = [f"no filter is {short(dict(one))}" for one in expect if not any(fits(one, each, True) for each in filters)]
-    wrong += [f"a filter is {short(dict(one))}" for one in unexpect if any(fits(one, each, False) for each in filters)]
+    wrong = [
+        f"no filter is {short(dict(rule))}"
+        for rule in expect
+        if not any(fits(rule, mail_filter, True) for mail_filter in filters)
+    ]
+    wrong += [
+        f"a filter is {short(dict(rule))}"
+        for rule in unexpect
+        if any(fits(rule, mail_filter, False) for mail_filter in filters)
+    ]
     if not wrong:
         return verdict(met=True, reason=f"the {len(filters)} filters are as expected")
-    shown = [f"there is {short(one)}" for one in filters[:5]] or ["there are no filters"]
+    shown = [f"there is {short(mail_filter)}" for mail_filter in filters[:5]] or ["there are no filters"]
     return MetricValue(value=0.0, reasons=(*wrong[:10], *shown))
 
 
-def _is(rule: Mapping[str, Any], one: MailFilter, whole: bool) -> bool:  # noqa: FBT001 - a private helper's last word.
+def _is(rule: Mapping[str, Any], mail_filter: MailFilter, whole: bool) -> bool:  # noqa: FBT001 - a private helper's last word.
     """Whether a filter is as a rule says; `whole`: and does nothing else to a message."""
-    if any(one.values.get(key) != rule[key] for key in rule.keys() - {"action", "actionValue", "condition"}):
+    if any(mail_filter.values.get(key) != rule[key] for key in rule.keys() - {"action", "actionValue", "condition"}):
         return False
-    if "condition" in rule and one.condition != read_condition(_texts(rule["condition"])):
+    if "condition" in rule and mail_filter.condition != read_condition(_texts(rule["condition"])):
         return False
     if not rule.keys() & {"action", "actionValue"}:
-        return not (whole and one.unknown)
-    matching = [action for action in one.actions if _does(rule, *action)]
-    others = [name for name, value in one.actions if not _does(rule, name, value) and name not in HARMLESS]
-    return bool(matching) and not (whole and (others or one.unknown))
+        return not (whole and mail_filter.unknown)
+    matching = [action for action in mail_filter.actions if _does(rule, *action)]
+    others = [name for name, value in mail_filter.actions if not _does(rule, name, value) and name not in HARMLESS]
+    return bool(matching) and not (whole and (others or mail_filter.unknown))
 
 
 def _does(rule: Mapping[str, Any], name: str, value: str | None) -> bool:
@@ -99,5 +107,5 @@ def _published_filters(text: str) -> list[dict[str, Any]]:
     return filters
 
 
-def _is_published(rule: Mapping[str, Any], one: Mapping[str, Any], _whole: bool) -> bool:  # noqa: FBT001 - as `_is`.
-    return all(key in one and one[key] == value for key, value in rule.items())
+def _is_published(rule: Mapping[str, Any], published: Mapping[str, Any], _whole: bool) -> bool:  # noqa: FBT001 - as `_is`.
+    return all(key in published and published[key] == value for key, value in rule.items())

@@ -41,11 +41,11 @@ def check_thunderbird_prefs(result: str | None, rules: object, *, strict_upstrea
         if settings is None:
             return verdict(met=False, reason=f"the file is longer than {MAX_TEXT // 2**20} MiB")
         prefs = {key: [value] for key, value in settings.items()}
-    wrong = [f"{key} is {_pref_text(prefs, key)}, expected {short(dict(one))}" for key, one in expect.items()
-             if key not in prefs or not fits(prefs[key][-1], one, strict=strict_upstream)]  # fmt: skip
-    wrong += [f"{key} is {_pref_text(prefs, key)}, which is not allowed" for key, one in unexpect.items()
+    wrong = [f"{key} is {_pref_text(prefs, key)}, expected {short(dict(rule))}" for key, rule in expect.items()
+             if key not in prefs or not fits(prefs[key][-1], rule, strict=strict_upstream)]  # fmt: skip
+    wrong += [f"{key} is {_pref_text(prefs, key)}, which is not allowed" for key, rule in unexpect.items()
               if key not in expect
-              and any(fits(value, one, strict=strict_upstream) for value in prefs.get(key, ()))]  # fmt: skip
+              and any(fits(value, rule, strict=strict_upstream) for value in prefs.get(key, ()))]  # fmt: skip
     if wrong:
         return MetricValue(value=0.0, reasons=tuple(wrong[:20]))
     return verdict(met=True, reason=f"{len(expect)} settings are as expected, {len(unexpect)} not as excluded")
@@ -53,12 +53,12 @@ def check_thunderbird_prefs(result: str | None, rules: object, *, strict_upstrea
 
 def _part(rules: object, name: str) -> Rules:
     part = rules.get(name, {}) if isinstance(rules, Mapping) else None
-    if not isinstance(part, Mapping) or not all(isinstance(one, Mapping) for one in part.values()):
+    if not isinstance(part, Mapping) or not all(isinstance(rule, Mapping) for rule in part.values()):
         raise EvaluatorFailed(
             f"`{name}` is {short(part)}, expected settings and their rules", code="invalid_rule", hint=HINT
         )
-    for one in part.values():
-        fits(None, one)
+    for rule in part.values():
+        fits(None, rule)
     return part
 
 

@@ -39,7 +39,7 @@ def compare_images(
     if actual is None:
         return verdict(met=False, reason=reason)
     size = min(actual.size, gold.size)
-    mine, other = (np.asarray(one.convert("L").resize(size, Image.Resampling.LANCZOS)) for one in (actual, gold))
+    mine, other = (np.asarray(image.convert("L").resize(size, Image.Resampling.LANCZOS)) for image in (actual, gold))
     similarity = structural_similarity(mine, other)
     words = f"the pictures of {pixels(actual.size)} and {pixels(gold.size)} pixels are {similarity:.4f} alike"
     if base is None:

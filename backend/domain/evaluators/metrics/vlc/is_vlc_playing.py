@@ -42,11 +42,11 @@ def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstr
         return verdict(met=False, reason=f"VLC's state is {short(state)}, expected 'playing'")
     if strict_upstream:
         shown = _information(root, FILE_INFO if kind == "file_name" else URL_INFO)[:1]
-        right = any(one.endswith(expected) if kind == "file_name" else _published(one, expected) for one in shown)
+        right = any(name.endswith(expected) if kind == "file_name" else _published(name, expected) for name in shown)
     else:
         shown = _places(root, streams=kind == "url")
         right = bool(shown) and all(
-            (_same_file if kind == "file_name" else _same_stream)(one, expected) for one in shown
+            (_same_file if kind == "file_name" else _same_stream)(name, expected) for name in shown
         )
     return verdict(right, f"VLC plays {short(shown)}, expected {short(expected)}")
 
@@ -82,7 +82,7 @@ def _same_file(shown: str, expected: str) -> bool:
     scheme, separator, _ = shown.partition("://")
     if separator and scheme.lower() != "file":
         return False  # A stream is not a file of that name.
-    return any(one == expected or one.endswith((f"/{expected}", f"\\{expected}")) for one in (shown, unquote(shown)))
+    return any(name == expected or name.endswith((f"/{expected}", f"\\{expected}")) for name in (shown, unquote(shown)))
 
 
 def _same_stream(shown: str, expected: str) -> bool:

@@ -106,7 +106,9 @@ class Peer:
     def ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
         """Has the other side do something; meanwhile it may ask this one. Raises what it raised, or ProgramEnded."""
         packed = [self._pack(argument) for argument in arguments]
-        self._send({"do": operation, "args": packed, "options": {key: self._pack(one) for key, one in options.items()}})
+        self._send(
+            {"do": operation, "args": packed, "options": {key: self._pack(option) for key, option in options.items()}}
+        )
         while True:
             message = self._receive()
             if "do" in message:
@@ -133,8 +135,8 @@ class Peer:
             operation = str(message["do"])
             if not self._trusts:
                 _check_request(operation, message)
-            arguments = [self._unpack(one) for one in message["args"]]
-            options = {str(key): self._unpack(one) for key, one in message["options"].items()}
+            arguments = [self._unpack(argument) for argument in message["args"]]
+            options = {str(key): self._unpack(option) for key, option in message["options"].items()}
             value = self._do(operation, arguments, options)
             changed = [
                 self._pack(argument) if type(argument) in CONTAINERS.values() else None for argument in arguments
@@ -187,9 +189,9 @@ class Peer:
         if kind in _TO_TEXT:
             return {kind.__name__: _TO_TEXT[kind](value)}
         if kind is dict:
-            return {"dict": [[self._pack(key), self._pack(one)] for key, one in value.items()]}
+            return {"dict": [[self._pack(key), self._pack(item)] for key, item in value.items()]}
         if kind.__name__ in _SEQUENCES and kind is _SEQUENCES[kind.__name__]:
-            return {kind.__name__: [self._pack(one) for one in value]}
+            return {kind.__name__: [self._pack(item) for item in value]}
         return self._lend(value, "")
 
     def _lend(self, value: Any, kind: str) -> dict[str, Any]:
@@ -200,7 +202,7 @@ class Peer:
         """The class's own name and those of its builtin ancestors, if it is an exception."""
         if not issubclass(kind, BaseException):
             return []
-        return [kind.__name__, *(one.__name__ for one in kind.__mro__ if one.__module__ == "builtins")]
+        return [kind.__name__, *(base.__name__ for base in kind.__mro__ if base.__module__ == "builtins")]
 
     def _unpack(self, packed: Any) -> Any:  # noqa: PLR0911 - a line for each kind of value.
         if not isinstance(packed, dict):
@@ -215,16 +217,18 @@ class Peer:
         if name == "yours":
             return self._lent[content]
         if name == "dict":
-            return {self._unpack(key): self._unpack(one) for key, one in content}
+            return {self._unpack(key): self._unpack(item) for key, item in content}
         if name in _SEQUENCES:
-            return _SEQUENCES[name]([self._unpack(one) for one in content])
+            return _SEQUENCES[name]([self._unpack(item) for item in content])
         return _FROM_TEXT[name](content)
 
     def _exception(self, packed: dict[str, Any]) -> type[BaseException]:
         """A class here that stands for an exception of the other side; a builtin one is itself."""
-        number, names = int(packed["mine"]), [str(one) for one in packed["error"]]
+        number, names = int(packed["mine"]), [str(base) for base in packed["error"]]
         known = [getattr(builtins, name, None) for name in names]
-        bases = [one for one in known if isinstance(one, type) and issubclass(one, BaseException)]
+        bases = [
+            exception for exception in known if isinstance(exception, type) and issubclass(exception, BaseException)
+        ]
         builtin: type[BaseException] = bases[0]
         if names[0] == names[1]:
             return builtin

@@ -118,7 +118,7 @@ class ProgramModule(types.ModuleType):
         if name != "__all__":
             return getattr(remote, name)
         names = dir(remote)
-        return list(remote.__all__) if "__all__" in names else [one for one in names if not one.startswith("_")]
+        return list(remote.__all__) if "__all__" in names else [name for name in names if not name.startswith("_")]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("__"):

@@ -90,7 +90,7 @@ class RemoteObject:
             rest = _ask(self, "iter")
         except TypeError:
             return bool(_ask(self, "contains", key))
-        return any(one == key for one in rest)
+        return any(other_key == key for other_key in rest)
 
     def __iter__(self) -> Iterator[Any]:
         rest = _ask(self, "iter")
@@ -167,7 +167,7 @@ def _calculate(remote: RemoteObject, name: str, left: Any, right: Any) -> Any:
     """
     other = right if left is remote else left
     if type(other) is not RemoteObject and _kind(remote):
-        sides = [_ask(one, "value") if one is remote else one for one in (left, right)]
+        sides = [_ask(operand, "value") if operand is remote else operand for operand in (left, right)]
         return _operation(name)(*sides)
     if type(other) is RemoteObject or name not in _DIFFERENCES:
         return _peer(remote).ask(name, left, right)
@@ -175,7 +175,7 @@ def _calculate(remote: RemoteObject, name: str, left: Any, right: Any) -> Any:
         number = _ask(remote, "float")
     except (TypeError, ValueError, AttributeError):
         return _as_difference(_peer(remote).ask(name, left, right))
-    return _operation(name)(*(number if one is remote else one for one in (left, right)))
+    return _operation(name)(*(number if operand is remote else operand for operand in (left, right)))
 
 
 def _operation(name: str) -> Callable[[Any, Any], Any]:

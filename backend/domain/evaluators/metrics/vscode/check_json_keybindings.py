@@ -43,11 +43,11 @@ def check_json_keybindings(
     expected = rules["expected"]
     if strict_upstream:
         return verdict(expected in bindings, f"{len(bindings)} bindings, expected {short(expected)} among them")
-    goal, present = _plain(expected), [_plain(one) for one in bindings if isinstance(one, Mapping)]
-    places = [place for place, one in enumerate(present) if equal(one, goal)]
+    goal, present = _plain(expected), [_plain(binding) for binding in bindings if isinstance(binding, Mapping)]
+    places = [place for place, binding in enumerate(present) if equal(binding, goal)]
     if not places:
         return verdict(met=False, reason=f"{len(bindings)} bindings, expected {short(expected)} among them")
-    over = [one for one in present[places[-1] + 1 :] if _takes_over(one, goal)]
+    over = [later for later in present[places[-1] + 1 :] if _takes_over(later, goal)]
     return verdict(
         not over, f"it is bound; a later binding takes its keys: {short(over[-1])}" if over else "it is bound"
     )

@@ -34,7 +34,7 @@ def compare_result_files(result: str | None, expected: str | None, *, strict_ups
         alone = _number(actual)
         close = alone is not None and abs(alone - number) < TOLERANCE
         return verdict(gold in actual or close or actual == gold, words)
-    right = any(one is not None and abs(one - number) < TOLERANCE for one in numbers_in(actual))
+    right = any(value is not None and abs(value - number) < TOLERANCE for value in numbers_in(actual))
     return verdict(actual == gold or right, words)
 
 

@@ -14,48 +14,48 @@ from backend.domain.formats.slides import Deck, OwnFill, Shape, Slide, SlidePara
 _BROKEN = "upstream fails on a theme colour"
 
 
-def differences(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
+def differences(actual: Deck, gold: Deck, o: CompareSlidesOptions) -> Iterator[str]:
     """Descriptions of all examined differences between the result and the expected deck."""
-    if o.number_of_slides and len(one.slides) != len(other.slides):
-        yield f"{len(one.slides)} slides, expected {len(other.slides)}"
+    if o.number_of_slides and len(actual.slides) != len(gold.slides):
+        yield f"{len(actual.slides)} slides, expected {len(gold.slides)}"
         return
     if not o.manner.strict:
-        yield from sizes(one, other, o)
-    for number, (slide, model) in enumerate(zip(one.slides, other.slides, strict=False), 1):
+        yield from sizes(actual, gold, o)
+    for number, (slide, model) in enumerate(zip(actual.slides, gold.slides, strict=False), 1):
         yield from _slide(slide, model, number, o)
 
 
-def _slide(one: Slide, other: Slide, number: int, o: CompareSlidesOptions) -> Iterator[str]:
+def _slide(actual: Slide, gold: Slide, number: int, o: CompareSlidesOptions) -> Iterator[str]:
     where = f"slide {number}"
-    yield from _background(one, other, where, o)
-    if o.note and one.notes.strip() != other.notes.strip():
-        yield f"{where}: notes {short(one.notes.strip(), 60)}, expected {short(other.notes.strip(), 60)}"
-    if len(one.shapes) != len(other.shapes) and not o.manner.blind:
-        yield f"{where}: {len(one.shapes)} shapes, expected {len(other.shapes)}"
+    yield from _background(actual, gold, where, o)
+    if o.note and actual.notes.strip() != gold.notes.strip():
+        yield f"{where}: notes {short(actual.notes.strip(), 60)}, expected {short(gold.notes.strip(), 60)}"
+    if len(actual.shapes) != len(gold.shapes) and not o.manner.blind:
+        yield f"{where}: {len(actual.shapes)} shapes, expected {len(gold.shapes)}"
         return
     if not o.manner.strict:
-        yield from transitions(one, other, where)
-    for index, (shape, model) in enumerate(zip(one.shapes, other.shapes, strict=False), 1):
+        yield from transitions(actual, gold, where)
+    for index, (shape, model) in enumerate(zip(actual.shapes, gold.shapes, strict=False), 1):
         yield from _shape(shape, model, f"{where}, shape {index}", number, o)
-    if o.bullets and _bullets_seen(one, other, o.manner):
-        yield from bullets(one, other, where, o.manner)
+    if o.bullets and _bullets_seen(actual, gold, o.manner):
+        yield from bullets(actual, gold, where, o.manner)
     if o.manner.strict and not o.manner.waa:
-        yield from _groups_of_upstream(one, other, where, o)
+        yield from _groups_of_upstream(actual, gold, where, o)
 
 
-def _background(one: Slide, other: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
+def _background(actual: Slide, gold: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     if not o.background_color:
         # Upstream reads the colours anyway, and crashes on those that it cannot read.
-        if o.manner.strict and not o.manner.waa and _BROKEN in {_solid(one), _solid(other)}:
+        if o.manner.strict and not o.manner.waa and _BROKEN in {_solid(actual), _solid(gold)}:
             yield f"{where}: {_BROKEN}"
         return
     if not o.manner.strict:
-        yield from fills(one.background, other.background, f"{where}: background")
-        mine, expected = one.own_background.rgb, other.own_background.rgb
+        yield from fills(actual.background, gold.background, f"{where}: background")
+        mine, expected = actual.own_background.rgb, gold.own_background.rgb
         if mine is not None and expected is not None and mine != expected:
             yield f"{where}: background #{mine}, expected #{expected}"
     elif not o.manner.waa:
-        mine, expected = _solid(one), _solid(other)
+        mine, expected = _solid(actual), _solid(gold)
         if mine != expected or mine == _BROKEN:
             yield f"{where}: background {mine}, expected {expected}"
 
@@ -69,41 +69,41 @@ def _solid(slide: Slide) -> str | None:
     return colour_of(slide.master_background if slide.own_background.kind == "none" else slide.own_background)
 
 
-def _shape(one: Shape, other: Shape, where: str, number: int, o: CompareSlidesOptions) -> Iterator[str]:
-    yield from geometry(where, one, other, number, o)
+def _shape(actual: Shape, gold: Shape, where: str, number: int, o: CompareSlidesOptions) -> Iterator[str]:
+    yield from geometry(where, actual, gold, number, o)
     if not o.manner.blind:
-        yield from tables(one, other, where, o)
-    yield from _content(one, other, TextRules(where, o))
+        yield from tables(actual, gold, where, o)
+    yield from _content(actual, gold, TextRules(where, o))
     if not o.manner.strict:
-        yield from _group(one, other, where, o)
+        yield from _group(actual, gold, where, o)
 
 
-def _content(one: Shape, other: Shape, rules: TextRules) -> Iterator[str]:
+def _content(actual: Shape, gold: Shape, rules: TextRules) -> Iterator[str]:
     """Text and look of one shape."""
     where, o = rules.place, rules.o
-    if one.paragraphs is not None and other.paragraphs is not None:
-        if o.text and (one.text or "").strip() != (other.text or "").strip():
-            yield f"{where}: text {short(one.text, 60)}, expected {short(other.text, 60)}"
-        if not rules.inherits or o.text or len(one.paragraphs) == len(other.paragraphs):
-            yield from texts(one.paragraphs, other.paragraphs, rules)
+    if actual.paragraphs is not None and gold.paragraphs is not None:
+        if o.text and (actual.text or "").strip() != (gold.text or "").strip():
+            yield f"{where}: text {short(actual.text, 60)}, expected {short(gold.text, 60)}"
+        if not rules.inherits or o.text or len(actual.paragraphs) == len(gold.paragraphs):
+            yield from texts(actual.paragraphs, gold.paragraphs, rules)
     if o.manner.strict:
         return
     if o.text:
-        yield from _lost_text(one, other, where)
-        yield from links(one, other, where)
+        yield from _lost_text(actual, gold, where)
+        yield from links(actual, gold, where)
     if o.color_rgb:
-        yield from fills(one.fill, other.fill, where)
-    yield from pictures(one, other, where)
+        yield from fills(actual.fill, gold.fill, where)
+    yield from pictures(actual, gold, where)
 
 
-def _lost_text(one: Shape, other: Shape, where: str) -> Iterator[str]:
-    if (one.paragraphs is None) != (other.paragraphs is None) and (one.text or other.text or "").strip():
-        yield f"{where}: text {short(one.text or '', 60)}, expected {short(other.text or '', 60)}"
+def _lost_text(actual: Shape, gold: Shape, where: str) -> Iterator[str]:
+    if (actual.paragraphs is None) != (gold.paragraphs is None) and (actual.text or gold.text or "").strip():
+        yield f"{where}: text {short(actual.text or '', 60)}, expected {short(gold.text or '', 60)}"
 
 
-def _group(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
+def _group(actual: Shape, gold: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     """Compares the members of groups, except positions: each writer has its own units inside a group."""
-    mine, expected = (list(members(shape)) for shape in (one, other))
+    mine, expected = (list(members(shape)) for shape in (actual, gold))
     if len(mine) != len(expected):
         yield f"{where}: a group of {len(mine)} shapes, expected {len(expected)}"
         return
@@ -120,25 +120,25 @@ def members(shape: Shape) -> Iterator[Shape]:
             yield child
 
 
-def _bullets_seen(one: Slide, other: Slide, m: CompareMode) -> bool:
+def _bullets_seen(actual: Slide, gold: Slide, m: CompareMode) -> bool:
     """Upstream compares bullets while it compares runs, and skips them if a run is empty."""
     if not m.strict:
         return True
-    if (one.has_empty_run or other.has_empty_run) and not m.waa:
+    if (actual.has_empty_run or gold.has_empty_run) and not m.waa:
         return False
-    pairs = zip(one.shapes, other.shapes, strict=False)
+    pairs = zip(actual.shapes, gold.shapes, strict=False)
     return any(_run_pairs(a.paragraphs or (), b.paragraphs or (), m) for a, b in pairs)
 
 
-def _run_pairs(one: Sequence[SlideParagraph], other: Sequence[SlideParagraph], m: CompareMode) -> bool:
+def _run_pairs(actual: Sequence[SlideParagraph], gold: Sequence[SlideParagraph], m: CompareMode) -> bool:
     return any(
-        a.runs and b.runs and (m.waa or a.text.strip() or b.text.strip()) for a, b in zip(one, other, strict=False)
+        a.runs and b.runs and (m.waa or a.text.strip() or b.text.strip()) for a, b in zip(actual, gold, strict=False)
     )
 
 
-def _groups_of_upstream(one: Slide, other: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
+def _groups_of_upstream(actual: Slide, gold: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     """Upstream's second pass over all texts, including groups: their number, text and alignment."""
-    mine, expected = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (one, other))
+    mine, expected = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (actual, gold))
     if len(mine) != len(expected):
         yield f"{where}: {len(mine)} shapes with text, expected {len(expected)}"
         return

@@ -24,66 +24,66 @@ _KNOWN_TRANSITIONS = frozenset(
 """Transitions that LibreOffice writes as it reads them; it drops or replaces others."""
 
 
-def sizes(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
+def sizes(actual: Deck, gold: Deck, o: CompareSlidesOptions) -> Iterator[str]:
     """The slides' width and height (with `examine_shape`)."""
-    same = near(one.width, other.width, _SIZE_TOLERANCE) and near(one.height, other.height, _SIZE_TOLERANCE)
+    same = near(actual.width, gold.width, _SIZE_TOLERANCE) and near(actual.height, gold.height, _SIZE_TOLERANCE)
     if o.shape and not same:
-        yield f"slides of {one.width}x{one.height}, expected {other.width}x{other.height}"
+        yield f"slides of {actual.width}x{actual.height}, expected {gold.width}x{gold.height}"
 
 
-def transitions(one: Slide, other: Slide, where: str) -> Iterator[str]:
+def transitions(actual: Slide, gold: Slide, where: str) -> Iterator[str]:
     """Whether a slide has another transition. A newer effect may have become its fallback on saving."""
-    mine, expected = set(one.transitions), set(other.transitions)
+    mine, expected = set(actual.transitions), set(gold.transitions)
     comparable = all(not names or names & _KNOWN_TRANSITIONS for names in (mine, expected))
     if comparable and mine != expected and not mine & expected:
-        yield f"{where}: transition {_names(one)}, expected {_names(other)}"
+        yield f"{where}: transition {_names(actual)}, expected {_names(gold)}"
 
 
 def _names(slide: Slide) -> str:
     return " or ".join(dict.fromkeys(slide.transitions)) or "none"
 
 
-def fills(one: ShapeFill, other: ShapeFill, where: str) -> Iterator[str]:
+def fills(actual: ShapeFill, gold: ShapeFill, where: str) -> Iterator[str]:
     """Whether two areas clearly differ in fill; unknown fills are ignored."""
-    if {one.kind, other.kind} <= _STABLE and (one.kind != other.kind or _clearly_differs(one, other)):
-        yield f"{where}: filled {_words(one)}, expected {_words(other)}"
+    if {actual.kind, gold.kind} <= _STABLE and (actual.kind != gold.kind or _clearly_differs(actual, gold)):
+        yield f"{where}: filled {_words(actual)}, expected {_words(gold)}"
 
 
-def _clearly_differs(one: ShapeFill, other: ShapeFill) -> bool:
+def _clearly_differs(actual: ShapeFill, gold: ShapeFill) -> bool:
     """Whether every colour of one is far from every colour of the other. Writers drop stops of gradients."""
-    if not one.colours or not other.colours:
+    if not actual.colours or not gold.colours:
         return False
-    return all(far(a, b) for a in one.colours for b in other.colours)
+    return all(far(a, b) for a in actual.colours for b in gold.colours)
 
 
 def _words(fill: ShapeFill) -> str:
     return " ".join([fill.kind, *("#{:02X}{:02X}{:02X}".format(*colour) for colour in fill.colours)])
 
 
-def links(one: Shape, other: Shape, where: str) -> Iterator[str]:
+def links(actual: Shape, gold: Shape, where: str) -> Iterator[str]:
     """Web addresses of a shape's text (with `examine_text`)."""
-    for address in sorted(one.links - other.links):
+    for address in sorted(actual.links - gold.links):
         yield f"{where}: unexpected link to {address[:80]!r}"
-    for address in sorted(other.links - one.links):
+    for address in sorted(gold.links - actual.links):
         yield f"{where}: no link to {address[:80]!r}"
 
 
-def pictures(one: Shape, other: Shape, where: str) -> Iterator[str]:
+def pictures(actual: Shape, gold: Shape, where: str) -> Iterator[str]:
     """Whether the same picture is shown; programs may recompress it."""
-    if one.picture is not None and other.picture is not None:
-        if not same_look(one.picture, other.picture):
+    if actual.picture is not None and gold.picture is not None:
+        if not same_look(actual.picture, gold.picture):
             yield f"{where}: a different picture"
-    elif (one.tag == "pic") != (other.tag == "pic"):
-        rest = other if one.tag == "pic" else one
+    elif (actual.tag == "pic") != (gold.tag == "pic"):
+        rest = gold if actual.tag == "pic" else actual
         if rest.tag == "sp" and rest.fill.kind in _STABLE:
-            yield f"{where}: {'a picture' if one.tag == 'pic' else 'no picture'}, expected the opposite"
+            yield f"{where}: {'a picture' if actual.tag == 'pic' else 'no picture'}, expected the opposite"
 
 
-def same_look(one: SlidePicture, other: SlidePicture, *, untold: bool = True) -> bool:
+def same_look(actual: SlidePicture, gold: SlidePicture, *, untold: bool = True) -> bool:
     """Equal bytes or nearly equal thumbnails; `untold` if one cannot be decoded (vector formats)."""
-    if one.data == other.data:
+    if actual.data == gold.data:
         return True
-    first, second = _thumb(one), _thumb(other)
+    first, second = _thumb(actual), _thumb(gold)
     return untold if first is None or second is None else float(abs(first - second).mean()) < _ALIKE
 
 

@@ -11,19 +11,19 @@ from backend.domain.formats.slides import Shape, SlideTableCell
 Rows = tuple[tuple[SlideTableCell, ...], ...]
 
 
-def tables(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
+def tables(actual: Shape, gold: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     """Differences of two tables."""
-    if one.rows is None or other.rows is None:
-        if (one.rows is None) != (other.rows is None) and not o.manner.strict:
-            yield f"{where}: {'no table' if one.rows is None else 'a table'}, expected the opposite"
+    if actual.rows is None or gold.rows is None:
+        if (actual.rows is None) != (gold.rows is None) and not o.manner.strict:
+            yield f"{where}: {'no table' if actual.rows is None else 'a table'}, expected the opposite"
         return
-    size, gold_size = _size(one.rows), _size(other.rows)
+    size, gold_size = _size(actual.rows), _size(gold.rows)
     if size != gold_size:
         yield f"{where}: a table of {size[0]} rows and {size[1]} columns, expected {gold_size[0]} and {gold_size[1]}"
         return
     # An empty table was just inserted, in the editor's default design.
-    filled = any(cell.text.strip() for cell in chain.from_iterable(other.rows))
-    for row, (mine, model) in enumerate(zip(one.rows, other.rows, strict=True), 1):
+    filled = any(cell.text.strip() for cell in chain.from_iterable(gold.rows))
+    for row, (mine, model) in enumerate(zip(actual.rows, gold.rows, strict=True), 1):
         for column, (cell, expected) in enumerate(zip(mine, model, strict=False), 1):
             place = f"{where}, cell {row},{column}"
             yield from texts(cell.paragraphs, expected.paragraphs, TextRules(place, o, in_table=True))

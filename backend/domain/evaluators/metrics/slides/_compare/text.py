@@ -35,25 +35,25 @@ class TextRules:
         return self.o.manner
 
 
-def texts(one: Sequence[SlideParagraph], other: Sequence[SlideParagraph], rules: TextRules) -> Iterator[str]:
+def texts(actual: Sequence[SlideParagraph], gold: Sequence[SlideParagraph], rules: TextRules) -> Iterator[str]:
     """Differences of two texts."""
-    if len(one) != len(other) and not rules.m.blind:
-        yield f"{rules.place}: {len(one)} paragraphs, expected {len(other)}"
+    if len(actual) != len(gold) and not rules.m.blind:
+        yield f"{rules.place}: {len(actual)} paragraphs, expected {len(gold)}"
         return
-    for number, (mine, expected) in enumerate(zip(one, other, strict=False), 1):
+    for number, (mine, expected) in enumerate(zip(actual, gold, strict=False), 1):
         yield from _paragraph(mine, expected, rules, f"{rules.place}, paragraph {number}")
 
 
-def _paragraph(one: SlideParagraph, other: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
+def _paragraph(actual: SlideParagraph, gold: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
     o, m = rules.o, rules.m
     if not (rules.in_table and m.strict):
-        if o.text and one.text != other.text:
-            yield f"{where}: text {short(one.text, 60)}, expected {short(other.text, 60)}"
+        if o.text and actual.text != gold.text:
+            yield f"{where}: text {short(actual.text, 60)}, expected {short(gold.text, 60)}"
         if not rules.in_table:
-            yield from _placing(one, other, rules, where)
+            yield from _placing(actual, gold, rules, where)
         if o.bullets and not m.strict:
-            yield from _bullet_colour(one, other, where)
-    mine, expected = _runs(one, other, m)
+            yield from _bullet_colour(actual, gold, where)
+    mine, expected = _runs(actual, gold, m)
     if len(mine) != len(expected) and o.run_count and not m.waa and not rules.inherits:
         yield f"{where}: {len(mine)} pieces of formatting, expected {len(expected)}"
         return
@@ -61,24 +61,24 @@ def _paragraph(one: SlideParagraph, other: SlideParagraph, rules: TextRules, whe
         yield from (f"{where}, {short(run.text, 30)}: {words}" for words in _run(run, model, rules))
 
 
-def _placing(one: SlideParagraph, other: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
-    if rules.o.alignment and _align(one, rules.m) != _align(other, rules.m):
-        yield f"{where}: alignment {one.align or 'l'}, expected {other.align or 'l'}"
+def _placing(actual: SlideParagraph, gold: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
+    if rules.o.alignment and _align(actual, rules.m) != _align(gold, rules.m):
+        yield f"{where}: alignment {actual.align or 'l'}, expected {gold.align or 'l'}"
     # Levels 0 and 1 count as equal: an indented line may be written as either.
-    first = {one.level, other.level} <= _FIRST_LEVELS and not rules.m.waa
-    if rules.o.indent and one.level != other.level and not first:
-        yield f"{where}: level {one.level}, expected {other.level}"
+    first = {actual.level, gold.level} <= _FIRST_LEVELS and not rules.m.waa
+    if rules.o.indent and actual.level != gold.level and not first:
+        yield f"{where}: level {actual.level}, expected {gold.level}"
 
 
 def _align(paragraph: SlideParagraph, m: CompareMode) -> str | None:
     return paragraph.align if m.waa else paragraph.align or "l"
 
 
-def _runs(one: SlideParagraph, other: SlideParagraph, m: CompareMode) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
+def _runs(actual: SlideParagraph, gold: SlideParagraph, m: CompareMode) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
     """The runs to compare; an empty paragraph may have one empty run or none."""
-    if m.waa or one.text.strip() or other.text.strip():
-        return (one.runs, other.runs) if m.strict else (_merge_runs(one.runs), _merge_runs(other.runs))
-    return [run for run in one.runs if run.text.strip()], [run for run in other.runs if run.text.strip()]
+    if m.waa or actual.text.strip() or gold.text.strip():
+        return (actual.runs, gold.runs) if m.strict else (_merge_runs(actual.runs), _merge_runs(gold.runs))
+    return [run for run in actual.runs if run.text.strip()], [run for run in gold.runs if run.text.strip()]
 
 
 def _merge_runs(runs: Sequence[TextRun]) -> list[TextRun]:
@@ -87,64 +87,64 @@ def _merge_runs(runs: Sequence[TextRun]) -> list[TextRun]:
     return [replace(group[0], text="".join(run.text for run in group)) for group in groups]
 
 
-def _run(one: TextRun, other: TextRun, rules: TextRules) -> Iterator[str]:
+def _run(actual: TextRun, gold: TextRun, rules: TextRules) -> Iterator[str]:
     o, m = rules.o, rules.m
     always = rules.in_table and m.strict  # Upstream's options do not apply to tables.
     if not always:
-        if o.font_name and _differ(one.font, other.font, rules):
-            yield f"font {short(one.font)}, expected {short(other.font)}"
-        if o.font_size and _differ(one.size, other.size, rules):
-            yield f"size {_points(one.size)}, expected {_points(other.size)}"
-        if o.strike_through and one.strike != other.strike:
-            yield f"strike-through {short(one.strike)}, expected {short(other.strike)}"
-    if (o.font_bold or always) and _flags_differ(one.bold, other.bold, m):
-        yield f"bold {short(one.bold)}, expected {short(other.bold)}"
-    if (o.font_italic or always) and _flags_differ(one.italic, other.italic, m):
-        yield f"italic {short(one.italic)}, expected {short(other.italic)}"
-    if (o.font_underline or always) and _underlines_differ(one.underline, other.underline, m):
-        yield f"underline {one.underline or 'none'}, expected {other.underline or 'none'}"
-    if o.color_rgb and _colours_differ(one, other, m):
-        yield f"colour {_colour(one)}, expected {_colour(other)}"
+        if o.font_name and _differ(actual.font, gold.font, rules):
+            yield f"font {short(actual.font)}, expected {short(gold.font)}"
+        if o.font_size and _differ(actual.size, gold.size, rules):
+            yield f"size {_points(actual.size)}, expected {_points(gold.size)}"
+        if o.strike_through and actual.strike != gold.strike:
+            yield f"strike-through {short(actual.strike)}, expected {short(gold.strike)}"
+    if (o.font_bold or always) and _flags_differ(actual.bold, gold.bold, m):
+        yield f"bold {short(actual.bold)}, expected {short(gold.bold)}"
+    if (o.font_italic or always) and _flags_differ(actual.italic, gold.italic, m):
+        yield f"italic {short(actual.italic)}, expected {short(gold.italic)}"
+    if (o.font_underline or always) and _underlines_differ(actual.underline, gold.underline, m):
+        yield f"underline {actual.underline or 'none'}, expected {gold.underline or 'none'}"
+    if o.color_rgb and _colours_differ(actual, gold, m):
+        yield f"colour {_colour(actual)}, expected {_colour(gold)}"
 
 
-def _differ(one: object, other: object, rules: TextRules) -> bool:
+def _differ(actual: object, gold: object, rules: TextRules) -> bool:
     """Whether properties differ; cells and groups inherit from styles that each writer stores elsewhere."""
-    if (rules.inherits or rules.in_table) and (one is None or other is None):
+    if (rules.inherits or rules.in_table) and (actual is None or gold is None):
         return False
-    return one != other
+    return actual != gold
 
 
-def _flags_differ(one: bool | None, other: bool | None, m: CompareMode) -> bool:  # noqa: FBT001 - three values.
-    return one != other if m.waa else bool(one) != bool(other)
+def _flags_differ(actual: bool | None, gold: bool | None, m: CompareMode) -> bool:  # noqa: FBT001 - three values.
+    return actual != gold if m.waa else bool(actual) != bool(gold)
 
 
-def _underlines_differ(one: str | None, other: str | None, m: CompareMode) -> bool:
+def _underlines_differ(actual: str | None, gold: str | None, m: CompareMode) -> bool:
     if m.waa:
-        return one != other
-    if m.strict and (one is None or other is None):
-        return "sng" in {one, other}  # A new double line is ignored.
-    return (one or "none") != (other or "none")
+        return actual != gold
+    if m.strict and (actual is None or gold is None):
+        return "sng" in {actual, gold}  # A new double line is ignored.
+    return (actual or "none") != (gold or "none")
 
 
-def _colours_differ(one: TextRun, other: TextRun, m: CompareMode) -> bool:
-    if one.rgb is not None and other.rgb is not None:
-        return one.rgb != other.rgb
-    if m.strict or not (one.own_colour or other.own_colour):
+def _colours_differ(actual: TextRun, gold: TextRun, m: CompareMode) -> bool:
+    if actual.rgb is not None and gold.rgb is not None:
+        return actual.rgb != gold.rgb
+    if m.strict or not (actual.own_colour or gold.own_colour):
         return False
-    if one.linked or other.linked or not one.text.strip() or one.colour is None or other.colour is None:
+    if actual.linked or gold.linked or not actual.text.strip() or actual.colour is None or gold.colour is None:
         return False
-    return far(one.colour, other.colour)
+    return far(actual.colour, gold.colour)
 
 
-def _bullet_colour(one: SlideParagraph, other: SlideParagraph, where: str) -> Iterator[str]:
-    mine, expected = one.bullet_colour, other.bullet_colour
+def _bullet_colour(actual: SlideParagraph, gold: SlideParagraph, where: str) -> Iterator[str]:
+    mine, expected = actual.bullet_colour, gold.bullet_colour
     if (mine is None) != (expected is None) or (mine is not None and expected is not None and far(mine, expected)):
         yield f"{where}: bullet colour {mine or 'as usual'}, expected {expected or 'as usual'}"
 
 
-def bullets(one: Slide, other: Slide, where: str, m: CompareMode) -> Iterator[str]:
+def bullets(actual: Slide, gold: Slide, where: str, m: CompareMode) -> Iterator[str]:
     """Bullets, levels and texts of all paragraphs of a slide, including tables and groups."""
-    mine, expected = ([bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (one, other))
+    mine, expected = ([bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (actual, gold))
     if len(mine) != len(expected):
         yield f"{where}: {len(mine)} paragraphs with text, expected {len(expected)}"
         return

@@ -27,7 +27,7 @@ class ChartRule(PairRule):
     def judge(self, books: WorkbookPair) -> list[str]:
         if books.strict:
             return self._as_upstream(books)
-        actual, expected = (self._charts(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
+        actual, expected = (self._charts(books, sheet) for sheet in (self.sheet_idx0, self.sheet_idx1))
         if actual is None or expected is None:
             return [books.lacks(self.sheet_idx0 if actual is None else self.sheet_idx1)]
         # As upstream, a duplicate chart counts once.

@@ -34,8 +34,13 @@ class DataValidationRule(Rule):
         if sheet is None:
             return [books.lacks(self.sheet_idx)]
         actual = validations(sheet, extended=not books.strict)
-        fits = [[_fits(each, description, strict=books.strict) for description in self.dv_props] for each in actual]
-        reasons = [f"a validation is {short(each)}" for each, row in zip(actual, fits, strict=True) if not any(row)]
+        fits = [
+            [_fits(validation, description, strict=books.strict) for description in self.dv_props]
+            for validation in actual
+        ]
+        reasons = [
+            f"a validation is {short(validation)}" for validation, row in zip(actual, fits, strict=True) if not any(row)
+        ]
         if books.strict:
             return reasons if len(actual) >= len(self.dv_props) else [f"there are {len(actual)} validations"]
         missing = [number for number in range(len(self.dv_props)) if not any(row[number] for row in fits)]

@@ -46,13 +46,19 @@ def _column(item: Any, *, strict: bool) -> tuple[Any, ...]:
     values, custom = item.find("{*}filters"), item.find("{*}customFilters")
     parts: list[Any] = [shown]
     if values is not None:
-        parts.append((_is_true(values, "blank"), frozenset(each.get("val") for each in values.iterfind("{*}filter"))))
+        parts.append(
+            (_is_true(values, "blank"), frozenset(element.get("val") for element in values.iterfind("{*}filter")))
+        )
     if custom is not None:
-        each = frozenset((one.get("operator", "equal"), one.get("val")) for one in custom.iterfind("{*}customFilter"))
-        parts.append((_is_true(custom, "and"), each))
+        custom_filters = frozenset(
+            (element.get("operator", "equal"), element.get("val")) for element in custom.iterfind("{*}customFilter")
+        )
+        parts.append((_is_true(custom, "and"), custom_filters))
     if not strict:
-        parts.append(tuple(_filter_key(each) for each in item if _name(each) not in _KNOWN))
-        parts.append(() if values is None else tuple(_filter_key(each) for each in values.iterfind("{*}dateGroupItem")))
+        parts.append(tuple(_filter_key(element) for element in item if _name(element) not in _KNOWN))
+        parts.append(
+            () if values is None else tuple(_filter_key(element) for element in values.iterfind("{*}dateGroupItem"))
+        )
     return tuple(parts)
 
 

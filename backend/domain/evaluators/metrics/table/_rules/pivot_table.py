@@ -34,7 +34,7 @@ class PivotTableRule(PairRule):
     pivot_props: tuple[Property, ...] = ()
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        both = [self._tables(books, each) for each in (self.sheet_idx0, self.sheet_idx1)]
+        both = [self._tables(books, sheet) for sheet in (self.sheet_idx0, self.sheet_idx1)]
         if books.strict:
             return self._as_upstream([pivots or [] for pivots in both])
         for reference, pivots in zip((self.sheet_idx0, self.sheet_idx1), both, strict=True):

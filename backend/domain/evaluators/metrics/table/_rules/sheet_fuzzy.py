@@ -85,12 +85,12 @@ class SheetFuzzyRule(PairRule):
     rules: tuple[RangeRule, ...] = Field(min_length=1)
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        reasons = [books.lacks(each) for each in (self.sheet_idx0, self.sheet_idx1) if books.sheet(each) is None]
+        reasons = [books.lacks(sheet) for sheet in (self.sheet_idx0, self.sheet_idx1) if books.sheet(sheet) is None]
         return reasons or first_reasons(self._differences(books))
 
     def _differences(self, books: WorkbookPair) -> Iterator[str]:
         for rule in self.rules:
             for row, column in rule.cells():
-                actual, expected = (text_of(books, each, row, column) for each in (self.sheet_idx0, self.sheet_idx1))
+                actual, expected = (text_of(books, sheet, row, column) for sheet in (self.sheet_idx0, self.sheet_idx1))
                 if not rule.alike(actual, expected, strict=books.strict):
                     yield f"{address(row, column)}: got {short(actual)}, expected {short(expected)} ({rule.type})"

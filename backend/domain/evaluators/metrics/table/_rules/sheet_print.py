@@ -19,7 +19,7 @@ class SheetPrintRule(PairRule):
     ignore_case: bool = False
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        (actual, reason), (expected, other) = (_lines(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
+        (actual, reason), (expected, other) = (_lines(books, sheet) for sheet in (self.sheet_idx0, self.sheet_idx1))
         if actual is None or expected is None:
             return [reason or other]
         if self.ignore_case:
