@@ -50,9 +50,9 @@ def build(site: Path = SITE, docs: Path = DOCS) -> None:
 def _run_sphinx(docs: Path, site: Path, cache: Path) -> None:
     options = ["-q", "-W", "--keep-going", "-c", str(docs / "site"), "-d", str(cache)]
     command = [sys.executable, "-m", "sphinx", *options, str(docs), str(site)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise NotBuiltError(done.stdout + done.stderr)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise NotBuiltError(result.stdout + result.stderr)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -257,8 +257,8 @@ def _part(arguments: argparse.Namespace, calls: Mapping[Key, Call], start: tuple
 def _cases(names: Collection[str] | None) -> dict[Key, MetricCase]:
     """Cases of the named metrics; of all that judge what agents leave, if there are no names."""
     cases = all_cases()
-    chosen = {key[1] for key in cases} - NOT_THE_AGENTS if not names else set(names)
-    return {key: case for key, case in cases.items() if key[1] in chosen}
+    names_to_fuzz = {key[1] for key in cases} - NOT_THE_AGENTS if not names else set(names)
+    return {key: case for key, case in cases.items() if key[1] in names_to_fuzz}
 
 
 def _arguments() -> argparse.Namespace:

@@ -157,8 +157,8 @@ def of_model(value: Any, model: str, path: str = "") -> list[SchemaProblem]:
 
 
 def _name_problem(document: Json) -> SchemaProblem | None:
-    about = document.get("metadata")
-    named = isinstance(about, dict) and (about.get("name") or about.get("generateName"))
+    metadata = document.get("metadata")
+    named = isinstance(metadata, dict) and (metadata.get("name") or metadata.get("generateName"))
     return None if named else SchemaProblem("metadata.name", "missing", "is required")
 
 

@@ -60,10 +60,10 @@ def _component(folder: Path, objects: list[Json]) -> list[Json]:
 def _apply_changes(folder: Path, kustomization: Json, objects: list[Json]) -> list[Json]:
     for patch in kustomization.get("patches", []):
         target = patch["target"]
-        chosen = [obj for obj in objects if _fits(obj, target)]
-        if not chosen:
+        targets = [obj for obj in objects if _fits(obj, target)]
+        if not targets:
             raise BuildError(f"{folder}: no {target} to patch", code="target_missing")
-        for obj in chosen:
+        for obj in targets:
             for change in yaml.safe_load(patch["patch"]):
                 apply(obj, change)
     for image in kustomization.get("images", []):

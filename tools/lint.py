@@ -30,7 +30,7 @@ class LintResult:
 
 def call(*command: str | Path, cwd: Path = ROOT, **variables: str) -> tuple[bool, str]:
     """Runs one program; returns whether it was content, and its words."""
-    done = subprocess.run(
+    result = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
         env={**os.environ, **variables},
@@ -40,7 +40,7 @@ def call(*command: str | Path, cwd: Path = ROOT, **variables: str) -> tuple[bool
         text=True,
         check=False,
     )
-    return done.returncode == 0, done.stdout
+    return result.returncode == 0, result.stdout
 
 
 def ruff_check() -> tuple[bool, str]:

@@ -206,7 +206,7 @@ def run_unchanged(modules: Iterable[Path], jobs: int) -> LineContexts:
     tests = dict.fromkeys(path for module in modules for path in covering(module))
     print(f"{len(tests)} test files without a mutant", flush=True)
     with tempfile.TemporaryDirectory(prefix="contexts-") as folder:
-        done = subprocess.run(
+        result = subprocess.run(
             shlex.split(command(tests, "-p", "tools.line_contexts", "-n", str(jobs), "--dist", "loadfile")),
             env={**os.environ, line_contexts.FOLDER: folder, line_contexts.PACKAGES: ":".join(PACKAGES)},
             capture_output=True,
@@ -214,19 +214,19 @@ def run_unchanged(modules: Iterable[Path], jobs: int) -> LineContexts:
             check=False,
             start_new_session=True,
         )
-        if done.returncode:
-            raise SystemExit(f"a test fails without a mutant:\n{done.stdout[-3000:]}")
+        if result.returncode:
+            raise SystemExit(f"a test fails without a mutant:\n{result.stdout[-3000:]}")
         return LineContexts(Path(folder))
 
 
-def run(chosen: Sequence[MutationSpec], contexts: LineContexts, jobs: int) -> Iterator[MutantTrial]:
+def run(mutants: Sequence[MutationSpec], contexts: LineContexts, jobs: int) -> Iterator[MutantTrial]:
     """Tries the mutants, several at the same time; each as it ends, in order."""
-    tests = [tests_of(mutant, contexts) for mutant in chosen]
+    tests = [tests_of(mutant, contexts) for mutant in mutants]
     at, day = commit(), f"{datetime.now(UTC):%Y-%m-%d}"
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         root = Path(folder)
         with ProcessPoolExecutor(jobs, initializer=partial(enter_copy, root)) as pool:
-            for number, trial in enumerate(pool.map(attempt, chosen, tests), 1):
+            for number, trial in enumerate(pool.map(attempt, mutants, tests), 1):
                 print(f"{number:4} {trial.outcome.value:8} {trial.place} {trial.mutation.operator_name}", flush=True)
                 yield replace(trial, commit=at, day=day)
 
@@ -243,17 +243,17 @@ def commit() -> str:
     return described.stdout.strip()
 
 
-def still_to_try(chosen: Iterable[MutationSpec], record: TrialRecord, *, again: bool) -> list[MutationSpec]:
+def still_to_try(mutants: Iterable[MutationSpec], record: TrialRecord, *, again: bool) -> list[MutationSpec]:
     """The mutants without a trial, and if `again` those that survived."""
-    trials = [(mutant, record.last(mutant)) for mutant in chosen]
+    trials = [(mutant, record.last(mutant)) for mutant in mutants]
     survived = MutantOutcome.SURVIVED
     return [mutant for mutant, trial in trials if trial is None or (again and trial.outcome is survived)]
 
 
-def tried(chosen: Sequence[MutationSpec], seed: int, record: TrialRecord) -> SampleTrials:
+def tried(mutants: Sequence[MutationSpec], seed: int, record: TrialRecord) -> SampleTrials:
     """A sample with its outcomes of the record."""
-    first, last = ([trial for mutant in chosen if (trial := of(mutant))] for of in (record.first, record.last))
-    return SampleTrials(seed, len(chosen), last, first)
+    first, last = ([trial for mutant in mutants if (trial := of(mutant))] for of in (record.first, record.last))
+    return SampleTrials(seed, len(mutants), last, first)
 
 
 def main() -> int:
@@ -262,15 +262,15 @@ def main() -> int:
     os.chdir(ROOT)
     modules = [path for name in PACKAGES for path in sorted(Path(name).rglob("*.py")) if options.only in str(path)]
     places, record = mutations(modules), TrialRecord(options.record)
-    chosen = sample(places, options.number, options.seed)
+    mutants = sample(places, options.number, options.seed)
     fresh = sample(places, options.fresh[1], options.fresh[0]) if options.fresh else []
-    print(f"{len(chosen) + len(fresh)} of {len(places)} places in {len(modules)} modules", flush=True)
-    left = still_to_try(chosen, record, again=True)
-    left += [mutant for mutant in still_to_try(fresh, record, again=False) if mutant not in left]
-    contexts = run_unchanged(sorted({mutant.module_path for mutant in left}), options.jobs)
-    for trial in run(left, contexts, options.jobs):
+    print(f"{len(mutants) + len(fresh)} of {len(places)} places in {len(modules)} modules", flush=True)
+    remaining = still_to_try(mutants, record, again=True)
+    remaining += [mutant for mutant in still_to_try(fresh, record, again=False) if mutant not in remaining]
+    contexts = run_unchanged(sorted({mutant.module_path for mutant in remaining}), options.jobs)
+    for trial in run(remaining, contexts, options.jobs):
         record.add(trial)
-    samples = [tried(chosen, options.seed, record), *([tried(fresh, options.fresh[0], record)] if fresh else [])]
+    samples = [tried(mutants, options.seed, record), *([tried(fresh, options.fresh[0], record)] if fresh else [])]
     for drawn in samples:
         print("\n".join([f"seed {drawn.seed}", *table(drawn.trials), "", *survivors(drawn.trials), ""]))
     if options.page:

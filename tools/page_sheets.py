@@ -98,9 +98,9 @@ def site() -> Iterator[SheetInstallation]:
                 everything = make_everything(scene, client, folder / "set")
                 ada = installation.do(users.add_person, "ada", role=Role.ADMIN, admin=True)
                 grace = installation.do(users.add_person, "grace", role=Role.RUNNER)
-                shown: dict[str, Any] = {"development": True, "embed_origins": (ORIGIN,)}
+                variables: dict[str, Any] = {"development": True, "embed_origins": (ORIGIN,)}
                 with (
-                    served(installation, folder / "data", **shown) as address,
+                    served(installation, folder / "data", **variables) as address,
                     served(installation, folder / "accounts", accounts=True, token=PASSWORD) as with_accounts,
                 ):
                     yield SheetInstallation(address, with_accounts, everything, (f"/join/{ada}", f"/join/{grace}"))
@@ -172,18 +172,18 @@ def write_report(pages: dict[str, str]) -> None:
     REPORT.write_text("\n".join(lines) + "\n")
 
 
-def main(chosen: Collection[str] = ()) -> None:
+def main(selected_pages: Collection[str] = ()) -> None:
     """Writes the sheets of the chosen pages, all by default."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     pages = documented()
-    with site() as shown, sync_playwright() as playwright:
+    with site() as pages_site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        signed_in = signed_in_as(browser, shown.with_accounts + shown.links[0])
-        for address in chosen or pages:
+        signed_in = signed_in_as(browser, pages_site.with_accounts + pages_site.links[0])
+        for address in selected_pages or pages:
             anybody = address in {"/login", "/join/{token}"} or address not in OF_ACCOUNTS
             context = browser.new_context(storage_state=None if anybody else signed_in)
             page = context.new_page()
-            answer = page.goto(shown.url(address))
+            answer = page.goto(pages_site.url(address))
             page.locator("html[data-ready]").wait_for(state="attached")
             page.evaluate("document.fonts.ready")
             path = FOLDER / name_of(address)

@@ -243,8 +243,8 @@ def missing_packages(names: list[str]) -> list[str]:
     if shutil.which("dpkg-query") is None:
         return names
     query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *names]
-    shown = subprocess.run(query, text=True, capture_output=True, check=False).stdout
-    present = {line.split()[0] for line in shown.splitlines() if line.endswith(" installed")}
+    listing = subprocess.run(query, text=True, capture_output=True, check=False).stdout
+    present = {line.split()[0] for line in listing.splitlines() if line.endswith(" installed")}
     return [name for name in names if name not in present]
 
 
@@ -262,11 +262,11 @@ def apt_get(prefix: list[str], *arguments: str) -> bool:
     """Runs apt-get without questions, waiting for another apt to finish; returns whether it ended well."""
     options = ["-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"]
     command = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *options, *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False)
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False)
     STAMPS.mkdir(exist_ok=True)
     with (STAMPS / "apt.log").open("a") as log:
-        log.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}\n")
-    return done.returncode == 0
+        log.write(f"$ {' '.join(command)}\n{result.stdout}{result.stderr}\n")
+    return result.returncode == 0
 
 
 def install_system(names: list[str]) -> bool:

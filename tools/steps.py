@@ -56,11 +56,11 @@ def environment() -> dict[str, str]:
 def run(command: list[str], *, extra: dict[str, str] | None = None) -> None:
     """Runs a command quietly; its output is shown only when it fails."""
     env = {**environment(), **(extra or {})}
-    done = subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True, check=False)
-    if done.returncode != 0:
-        tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-30:])
+    result = subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True, check=False)
+    if result.returncode != 0:
+        tail = "\n".join((result.stdout + result.stderr).strip().splitlines()[-30:])
         raise PreparationError(
-            f"this command failed with exit code {done.returncode}:\n  {' '.join(command)}\n{tail}",
+            f"this command failed with exit code {result.returncode}:\n  {' '.join(command)}\n{tail}",
             code="command_failed",
         )
 

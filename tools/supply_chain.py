@@ -85,10 +85,10 @@ def only(bill: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
 def _audit(programs: Path, service: str) -> int:
     command = [str(programs / "pip-audit"), "--requirement", str(REQUIREMENTS), "--disable-pip", "--require-hashes"]
     command += ["--vulnerability-service", service, "--format", "json", "--progress-spinner", "off", "--timeout", "20"]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-    code, lines = verdict(done.stdout)
+    result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    code, lines = verdict(result.stdout)
     if code == UNKNOWN:
-        lines += (done.stderr.strip().splitlines() or [""])[-1:]
+        lines += (result.stderr.strip().splitlines() or [""])[-1:]
     sys.stdout.write("\n".join(lines) + "\n")
     return code
 

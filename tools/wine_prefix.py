@@ -121,15 +121,15 @@ class Wine:
     def _call(self, command: Sequence[str], *, may_fail: bool = False) -> None:
         # Pipes for all three, because Windows' Python cannot use a Linux terminal or file under Wine.
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 command, input=b"", capture_output=True, env=self._environment, timeout=_SECONDS, check=False, cwd="/"
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise PrefixError(f"{' '.join(command)}: {error}", code="not_started") from error
-        if done.returncode and not may_fail:
-            output = (done.stdout + done.stderr).decode(errors="replace").strip()[-1000:]
+        if result.returncode and not may_fail:
+            output = (result.stdout + result.stderr).decode(errors="replace").strip()[-1000:]
             raise PrefixError(
-                f"{' '.join(command)} failed with exit code {done.returncode}: {output}", code="command_failed"
+                f"{' '.join(command)} failed with exit code {result.returncode}: {output}", code="command_failed"
             )
 
 

@@ -103,14 +103,14 @@ class Api:
         """Items of a paginated list, at most `limit`."""
         query = {"limit": min(limit or PAGE_SIZE, PAGE_SIZE), **{k: v for k, v in params.items() if v is not None}}
         page = self._json("GET", API + path, params=query)
-        left = limit
+        remaining = limit
         while True:
             for item in page["items"]:
-                if left == 0:
+                if remaining == 0:
                     return
                 yield item
-                left = None if left is None else left - 1
-            if not page.get("next") or left == 0:
+                remaining = None if remaining is None else remaining - 1
+            if not page.get("next") or remaining == 0:
                 return
             page = self._json("GET", page["next"])
 

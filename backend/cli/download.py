@@ -146,19 +146,19 @@ class ExportDownload:
     def _fetch_pictures(self) -> None:
         """Downloads every listed picture that is missing or has the wrong hash."""
         last_report = time.monotonic()
-        done = fetched = 0
+        finished = fetched = 0
         with (self._out / "images.jsonl").open("rb") as lines, ThreadPoolExecutor(self._jobs) as jobs:
             rows = map(json.loads, lines)
             while some := list(islice(rows, _AT_ONCE)):
                 came = list(jobs.map(self._fetch_picture, some))
-                gone = [row["bytes"] for row, here in zip(some, came, strict=True) if here is None]
+                gone = [row["bytes"] for row, size in zip(some, came, strict=True) if size is None]
                 self.missing, self._missing_bytes = self.missing + len(gone), self._missing_bytes + sum(gone)
                 fetched += came.count(True)  # noqa: FBT003 - counted
-                done += len(some)
+                finished += len(some)
                 if time.monotonic() - last_report > _TOLD_EVERY:
                     last_report = time.monotonic()
-                    progress(f"{done} pictures checked, {fetched} downloaded")
-        progress(f"{done} pictures, {fetched} of them downloaded now")
+                    progress(f"{finished} pictures checked, {fetched} downloaded")
+        progress(f"{finished} pictures, {fetched} of them downloaded now")
 
     def _fetch_picture(self, row: Mapping[str, Any]) -> bool | None:
         """True if it was downloaded, False if it existed, None if the service no longer has it."""

@@ -64,10 +64,10 @@ def wait_for_run(api: Api, run_id: str, limits: WaitLimits, say: Callable[[str],
                 last_counts = counts
             if status in ENDED:
                 return run
-        left = LOOK_AGAIN_SECONDS if deadline is None else deadline - time.monotonic()
-        if left <= 0:
+        remaining = LOOK_AGAIN_SECONDS if deadline is None else deadline - time.monotonic()
+        if remaining <= 0:
             raise CliError(f"Still {status} after {limits.timeout:g} s.", ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
-        time.sleep(min(LOOK_AGAIN_SECONDS, left))
+        time.sleep(min(LOOK_AGAIN_SECONDS, remaining))
 
 
 @contextmanager

@@ -82,9 +82,9 @@ def model_labels(endpoint: str, model: str) -> tuple[str, str]:
     return OTHER, OTHER
 
 
-def gauge(name: str, about: str, values: Iterable[tuple[Mapping[str, str], float]]) -> GaugeMetricFamily:
+def gauge(name: str, description: str, values: Iterable[tuple[Mapping[str, str], float]]) -> GaugeMetricFamily:
     """A gauge from (labels, number); one without samples is still declared."""
-    family = GaugeMetricFamily(name, about)
+    family = GaugeMetricFamily(name, description)
     for labels, value in values:
         family.add_sample(name, dict(labels), value)
     return family

@@ -13,6 +13,6 @@ HEADERS = {
 def guest_file(data: bytes, name: str) -> Response:
     """The bytes with a media type verified by their signature; browsers run none of them."""
     form = form_of(data)
-    shown = form.picture
-    headers = {**HEADERS, "Content-Disposition": "inline" if shown else f'attachment; filename="{name}"'}
-    return Response(data, media_type=form.value if shown else "application/octet-stream", headers=headers)
+    inline = form.picture
+    headers = {**HEADERS, "Content-Disposition": "inline" if inline else f'attachment; filename="{name}"'}
+    return Response(data, media_type=form.value if inline else "application/octet-stream", headers=headers)

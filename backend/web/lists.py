@@ -202,20 +202,20 @@ def listing(  # noqa: PLR0913 - the table, and what a template says of it
     columns = columns_of(parts[3], by, whole=whole)
     if len(rows) < 2 and not (state.words or state.hidden):  # noqa: PLR2004 - one row has no order
         return unchanged
-    chosen = next((column for column in columns if column.sortable and column.slug == state.sort[0]), None)
+    sort_column = next((column for column in columns if column.sortable and column.slug == state.sort[0]), None)
     total = len(rows)
     if whole and not by and state.words:
         rows = list(_matching(rows, state.words))
-    if chosen and chosen.slug not in by:
-        rows = _sort_rows(rows, chosen.place - 1, descending=state.sort[1])
+    if sort_column and sort_column.slug not in by:
+        rows = _sort_rows(rows, sort_column.place - 1, descending=state.sort[1])
     hidden = [column for column in columns[1:] if column.slug in state.hidden]
     hide = f' data-hide="{" ".join(str(field.place) for field in hidden)}"' if hidden else ""
-    heads = "".join(_head(column, chosen, state) for column in columns)
+    heads = "".join(_head(column, sort_column, state) for column in columns)
     body = "".join((parts[1], hide, parts[2], heads, parts[4], *rows, parts[6]))
     tools = context.environment.get_template("list_tools.html").module.tools(  # type: ignore[attr-defined]
         state,
         columns,
-        chosen,
+        sort_column,
         find=whole and not by and (total >= FIND_FROM or bool(state.words)),
         choose=len(columns) >= COLUMNS_FROM,
         shown=len(rows),
@@ -239,10 +239,10 @@ def _sort_rows(rows: Sequence[str], column: int, *, descending: bool) -> list[st
     return [row for _, row in present] + [row for key, row in keyed if key is None]
 
 
-def _head(column: ListColumn, chosen: ListColumn | None, state: ListState) -> str:
+def _head(column: ListColumn, sort_column: ListColumn | None, state: ListState) -> str:
     if not column.sortable:
         return f"<th{column.attributes}>{column.content}</th>"
-    order = ("descending" if state.sort[1] else "ascending") if column is chosen else ""
+    order = ("descending" if state.sort[1] else "ascending") if column is sort_column else ""
     link = html.escape(state.link("sort", next_order(column.slug, order)))
     sort = f' aria-sort="{order}"' if order else ""
     return f'<th{column.attributes}{sort}><a class="sort" href="{link}" data-list-link>{column.content}</a></th>'

@@ -54,16 +54,16 @@ def next_page(order: SortOrder | None, *, of: str = "", **cursor: Any) -> dict[s
     return {f"{of}{name}": value for name, value in state.items()}
 
 
-def changed_fields(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:
+def changed_fields(fields: Mapping[str, str], values_before: Mapping[str, str]) -> dict[str, str]:
     """The changes in a form: fields that differ from their previous values.
 
     A form posts all its fields as of when its page was loaded: unchanged ones could revert other people's changes.
 
     Args:
         fields: the posted fields.
-        shown: the same fields with their previous values.
+        values_before: the same fields with their previous values.
     """
-    return {name: value.strip() for name, value in fields.items() if value.strip() != shown[name].strip()}
+    return {name: value.strip() for name, value in fields.items() if value.strip() != values_before[name].strip()}
 
 
 def redirect(address: str) -> RedirectResponse:

@@ -67,11 +67,11 @@ class RateLimits:
         """Takes one request; seconds until there is one, 0 if there was."""
         now, rate = self._now(), self._per_minute / 60
         bucket = self._buckets.pop(caller, None) or _Bucket(self._per_minute, now)
-        left = min(self._per_minute, bucket.left + (now - bucket.at) * rate)
+        tokens = min(self._per_minute, bucket.left + (now - bucket.at) * rate)
         while len(self._buckets) >= _MOST_BUCKETS:  # The one that was used longest ago is full again, or nearly.
             del self._buckets[next(iter(self._buckets))]
-        self._buckets[caller] = _Bucket(left - 1 if left >= 1 else left, now)
-        return 0 if left >= 1 else max(1, math.ceil((1 - left) / rate))
+        self._buckets[caller] = _Bucket(tokens - 1 if tokens >= 1 else tokens, now)
+        return 0 if tokens >= 1 else max(1, math.ceil((1 - tokens) / rate))
 
 
 def _caller(principal: Principal) -> str:

@@ -81,17 +81,17 @@ def main() -> int:
         stack = WorkerStack(Path(folder), durable=True)
         events.configure(stack.redis_url)
         try:
-            shown = LiveEpisodes(stack.world, tiles)
+            episodes = LiveEpisodes(stack.world, tiles)
             stack.world.benchmark(quiet_and_restless(), name="bench")
-            with shown.published():
+            with episodes.published():
                 stack.start_worker()
-                alone, single, wall = measure(stack, shown, viewers, walls, steps)
+                alone, single, wall = measure(stack, episodes, viewers, walls, steps)
         finally:
             stack.close()
     figures = [*_figures(single, alone, f"{viewers} viewers of one episode"),
                *_figures(wall, alone, f"{walls} viewers of {tiles} episodes")]  # fmt: skip
     share = max(watched.viewer_seconds / watched.seconds for watched, _ in (single, wall)) * 100
-    facts = {"kilobytes": shown.kilobytes, "viewers": viewers, "walls": walls, "tiles": tiles, "share": share}
+    facts = {"kilobytes": episodes.kilobytes, "viewers": viewers, "walls": walls, "tiles": tiles, "share": share}
     markdown = page([Figure("an agent's step without viewers", "", "ms", tuple(alone)), *figures], load,
                     HEAD.format(**facts))  # fmt: skip
     sys.stdout.write(markdown)
@@ -177,7 +177,7 @@ Measured = tuple[Watched, list[float]]
 
 
 def measure(
-    stack: WorkerStack, shown: LiveEpisodes, viewers: int, walls: int, steps: int
+    stack: WorkerStack, episodes: LiveEpisodes, viewers: int, walls: int, steps: int
 ) -> tuple[list[float], Measured, Measured]:
     """An agent's steps alone, with many viewers of one episode, and with walls of tiles."""
     api = ApiServers(stack.environment, PROCESSES)
@@ -185,9 +185,9 @@ def measure(
         say("steps without viewers")
         _, alone = remote_steps(stack, api, steps)
         say("viewers of one episode")
-        single = _with_viewers(stack, api, shown.attempts[:1], (viewers, FULL_WIDTH), steps)
+        single = _with_viewers(stack, api, episodes.attempts[:1], (viewers, FULL_WIDTH), steps)
         say("walls of tiles")
-        wall = _with_viewers(stack, api, shown.attempts, (walls, TILE[0]), steps)
+        wall = _with_viewers(stack, api, episodes.attempts, (walls, TILE[0]), steps)
     finally:
         api.stop()
     return alone, single, wall

@@ -106,7 +106,7 @@ def _in_a_child(key: tuple[str, str], size: int) -> CallFigure:
         inputs = case.sized(Path(folder), size)
         request = pickle.dumps((key, inputs.args, dict(inputs.options)))
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 [sys.executable, "-m", "tools.bench.metrics", "--one"],
                 input=request,
                 capture_output=True,
@@ -116,9 +116,9 @@ def _in_a_child(key: tuple[str, str], size: int) -> CallFigure:
             )
         except subprocess.TimeoutExpired:
             return CallFigure(words=f"longer than {ChildLimits().wall:g} s")
-    if done.returncode:
-        return CallFigure(words=f"ended with {done.returncode}")
-    return CallFigure(**json.loads(done.stdout))
+    if result.returncode:
+        return CallFigure(words=f"ended with {result.returncode}")
+    return CallFigure(**json.loads(result.stdout))
 
 
 def _run_child() -> int:

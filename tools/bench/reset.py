@@ -84,11 +84,11 @@ def main() -> int:
     times, load = (8 if options.quick else 40), os.getloadavg()[0]
     with own_folder(), _place(options) as place:
         figures = measured(place, times)
-    about = f"Image {place.order.image.name} ({place.order.image.variant}, {place.order.image.memory_mib} MiB), "
-    about += f"{place.spec.screen.width}x{place.spec.screen.height}, "
-    about += f"{place.host.acceleration.accelerator}, {place.host.qemu}.\n"
-    about += f"{options.note}\n" if options.note else ""
-    text = page_of(figures, load, HEAD + about)
+    details = f"Image {place.order.image.name} ({place.order.image.variant}, {place.order.image.memory_mib} MiB), "
+    details += f"{place.spec.screen.width}x{place.spec.screen.height}, "
+    details += f"{place.host.acceleration.accelerator}, {place.host.qemu}.\n"
+    details += f"{options.note}\n" if options.note else ""
+    text = page_of(figures, load, HEAD + details)
     sys.stdout.write(text)
     if not options.quick:
         PAGE.write_text(text)
@@ -124,7 +124,7 @@ def measured(place: ResetTarget, times: int) -> list[Figure]:
             # A line of a way out may still be opening.
             with suppress(AssertionError):
                 until(lambda: held(place.data).count() == before, LINE_SECONDS)
-            left = held(place.data).count() - before
+            leaked = held(place.data).count() - before
         ahead = [_reset(provider, opened, slot, place.spec, ahead=True) for slot in turns[: times // 2]]
         private = [desktop.private_bytes() / 2**20 for desktop in opened]  # type: ignore[attr-defined]
         opened.pop().close()
@@ -143,7 +143,7 @@ def measured(place: ResetTarget, times: int) -> list[Figure]:
         Figure("cold boot to the first picture", "", "s", tuple(cold)),
         Figure("the template, made once", "", "s", (template.seconds["all"],)),
         Figure("memory of a clone's own after its first picture", "", "MiB", tuple(private)),
-        Figure("processes, sockets, files and descriptors left by all resets", "0", "", (float(left),), left == 0),
+        Figure("processes, sockets, files and descriptors left by all resets", "0", "", (float(leaked),), leaked == 0),
     ]
 
 

@@ -72,14 +72,14 @@ def page(report: RollReport, load: float) -> str:
         "an API process: from SIGTERM to being used again, p50, slowest": _times(report.api_seconds),
         "a worker: from starting the new one to the old one's end, p50, slowest": _times(report.worker_seconds),
     }
-    about = (
+    introduction = (
         f"Machine: {machine()}. Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; the load average when it began was "
         f"{load:.1f}{', work of others on the machine' if load > 1 else ''}. "
         "Answers that wait (4 s) are among the slow ones.\n\n"
     )
     failed = "".join(f"- {line}\n" for line in tally.failed[:20])
     table = "".join(f"| {what} | {value} |\n" for what, value in rows.items())
-    return about + "| what | value |\n|---|---|\n" + table + (f"\nFailed:\n\n{failed}" if failed else "")
+    return introduction + "| what | value |\n|---|---|\n" + table + (f"\nFailed:\n\n{failed}" if failed else "")
 
 
 def _spread(values: list[float]) -> tuple[float, float, float]:

@@ -120,11 +120,11 @@ def main() -> int:
             log.parent.mkdir()
             log.write_bytes(exported(stack.world, claim.episode_id, address))
             facts = run(python, "viewers_guest.py", log, Path(name) / "traces")
-            with inspect_viewer(python, log, facts) as (title, there):
-                viewings.append(view(browser, title, there, scrolled, ""))
-            with mlflow_viewer(python, log, facts) as (title, there):
+            with inspect_viewer(python, log, facts) as (title, page_address):
+                viewings.append(view(browser, title, page_address, scrolled, ""))
+            with mlflow_viewer(python, log, facts) as (title, page_address):
                 spans = partial(clicked, steps=facts["spans"])
-                viewings.append(view(browser, title, there, spans, f"step {facts['spans'] // 2}"))
+                viewings.append(view(browser, title, page_address, spans, f"step {facts['spans'] // 2}"))
     read = f"{facts['messages']:,} messages, {facts['events']:,} calls of models"
     markdown = page(viewings, HEAD.format(steps=steps, read=read), load)
     sys.stdout.write(markdown)
@@ -145,8 +145,8 @@ def exported(world: World, episode_id: Any, address: str) -> bytes:
 def run(python: Path, program: str, *arguments: Path) -> dict[str, Any]:
     """Runs a program of this folder in the viewers' environment; returns the JSON that it prints last."""
     command = [str(python), str(Path(__file__).parent / program), *map(str, arguments)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
-    facts: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    result = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
+    facts: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
     return facts
 
 

@@ -307,10 +307,10 @@ class Campaign:
     def _rest(self, facts: Facts) -> None:
         seconds = self.stack.rest_seconds
         deadline = time.monotonic() + seconds
-        while (left := leftovers.at_rest(self.stack, facts)) and time.monotonic() < deadline:
+        while (remaining := leftovers.at_rest(self.stack, facts)) and time.monotonic() < deadline:
             Event().wait(0.5)
         sentence = f"{seconds:g} s after its last episode a stack has no desktop, evaluator or folder of one"
-        self._note_violations("end", [Violation("at rest", sentence, words) for words in left])
+        self._note_violations("end", [Violation("at rest", sentence, words) for words in remaining])
 
 
 def violations_of_rest(facts: Facts) -> bool:
@@ -344,9 +344,9 @@ def conduct(settings: CampaignSettings, outcome: CampaignOutcome, volleys: Seque
     finally:
         stack.close()
     sentence = "a stack that was stopped leaves no process, mount or file"
-    left = leftovers.after_the_end(stack)
-    outcome.violations += [("end", Violation("after the end", sentence, words)) for words in left]
-    for words in left:
+    remains = leftovers.after_the_end(stack)
+    outcome.violations += [("end", Violation("after the end", sentence, words)) for words in remains]
+    for words in remains:
         say(f"VIOLATED: left after the end: {words}")
     tidy(stack, outcome, keep=settings.keep)
     return outcome

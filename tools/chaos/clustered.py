@@ -197,6 +197,6 @@ def ending(pod: Json) -> bool:
 
 
 def _words(obj: Json) -> str:
-    about = obj["metadata"]
-    notes = about.get("annotations") or {}
-    return f"{about['name']} (worker {notes.get(manifests.WORKER)}, deadline {notes.get(manifests.DEADLINE)})"
+    metadata = obj["metadata"]
+    notes = metadata.get("annotations") or {}
+    return f"{metadata['name']} (worker {notes.get(manifests.WORKER)}, deadline {notes.get(manifests.DEADLINE)})"

@@ -57,12 +57,12 @@ def missing(facts: Facts, acknowledged: Mapping[UUID, int]) -> list[Violation]:
         facts: at the end.
         acknowledged: number of episodes by run.
     """
-    there = Counter(episode.run_id for episode in facts.episodes)
+    episodes = Counter(episode.run_id for episode in facts.episodes)
     sentence = "a run that the API has acknowledged is there, with all of its episodes"
     return [
-        Violation("all there", sentence, f"run {run} has {there[run]} of {number} episodes")
+        Violation("all there", sentence, f"run {run} has {episodes[run]} of {number} episodes")
         for run, number in acknowledged.items()
-        if there[run] != number
+        if episodes[run] != number
     ]
 
 

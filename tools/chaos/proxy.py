@@ -84,11 +84,11 @@ class Link:
             if self._refuse:
                 self.reset()
                 return
-            there = await self._connect()
-            if there is not None:
-                self._writers.add(there[1])
-                await asyncio.gather(self._pump(reader, there[1]), self._pump(there[0], writer))
-                self._drop(there[1])
+            connection = await self._connect()
+            if connection is not None:
+                self._writers.add(connection[1])
+                await asyncio.gather(self._pump(reader, connection[1]), self._pump(connection[0], writer))
+                self._drop(connection[1])
         finally:
             self._drop(writer)
 

@@ -102,8 +102,8 @@ def table(outcome: CampaignOutcome) -> str:
     """The whole result as Markdown."""
     counts = totals(outcome)
     load = f"{min(outcome.load):.1f} to {max(outcome.load):.1f}" if outcome.load else "?"
-    done = sum(outcome.injected.values())
-    part = "" if done == outcome.faults else f" (the first {done} of them)"
+    injected = sum(outcome.injected.values())
+    part = "" if injected == outcome.faults else f" (the first {injected} of them)"
     head = (
         f"`{outcome.command}`{part}, {outcome.began:%Y-%m-%d %H:%M} UTC, "
         f"{outcome.seconds / 60:.0f} minutes. Machine: {machine()}; its load average was {load}."

@@ -69,15 +69,15 @@ class SmokeStack:
             "DESKARENA_SERVER": self.address,
             "DESKARENA_TOKEN": self.client().headers["Authorization"].split()[1],
         }
-        done = subprocess.run(
+        result = subprocess.run(
             [Path(sys.executable).with_name("deskarena"), *words, "--timeout", "900", "-o", "json"],
             env=environment,
             stdout=subprocess.PIPE,
             text=True,
             check=False,
         )
-        run = json.loads(done.stdout)
-        self.report["demonstration: exit code"] = done.returncode
+        run = json.loads(result.stdout)
+        self.report["demonstration: exit code"] = result.returncode
         return str(run["id"])
 
     def snapshot(self, run_id: str) -> dict[str, Any]:

@@ -138,9 +138,9 @@ def fate_of(seconds: float | None, generator: random.Random, *, first: bool) -> 
     """How long a slot is held, with how many steps; the first ones are caught in the middle, begun long before."""
     if seconds is None:
         return AttemptOutcome(Length(1e6, 0.0, 0.0))
-    left = generator.random() if first else 1.0
-    hold = seconds * generator.lognormvariate(-0.125, 0.5) * left
-    return AttemptOutcome(Length(hold * 0.05, hold * 0.9, hold * 0.05), steps=round(STEP_BUDGET * left))
+    share = generator.random() if first else 1.0
+    hold = seconds * generator.lognormvariate(-0.125, 0.5) * share
+    return AttemptOutcome(Length(hold * 0.05, hold * 0.9, hold * 0.05), steps=round(STEP_BUDGET * share))
 
 
 def lease_rate(holds: Sequence[SlotUse]) -> float:

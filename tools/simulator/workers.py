@@ -135,12 +135,12 @@ class SimulatedWorker:
 
     def _insist(self, act: Callable[[], object]) -> None:
         """Retries while the database is unavailable or too busy, as `worker/base/database.py` does."""
-        for left in reversed(range(TRIES)):
+        for retries in reversed(range(TRIES)):
             try:
                 act()
             except Unavailable as error:
                 self.errors.append(error)
-                if not left:
+                if not retries:
                     raise
             else:
                 return

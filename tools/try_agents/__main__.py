@@ -57,10 +57,10 @@ def main() -> int:
 
 
 def _commit(checkout: Path) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         ["git", "-C", str(checkout), "rev-parse", "HEAD"], capture_output=True, text=True, check=False
     )
-    return done.stdout.strip()[:12] or "unknown"
+    return result.stdout.strip()[:12] or "unknown"
 
 
 class TestBed:

@@ -130,8 +130,8 @@ class Tracker:
             "screen": look.state.value if look is not None else "",
             "text": look.text if look is not None else "",
         }
-        shown = f"; {look.words()}" if look is not None else ""
-        error.waited, error.message = waited, f"{error.message} ({activity.doing}, {seconds:.0f} s{shown})"
+        progress_text = f"; {look.words()}" if look is not None else ""
+        error.waited, error.message = waited, f"{error.message} ({activity.doing}, {seconds:.0f} s{progress_text})"
         error.args = (error.message,)
 
 

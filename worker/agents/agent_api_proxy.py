@@ -56,15 +56,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _refuse(self, status: int, reason: bytes, length: str) -> None:
         """Responds after reading the request body: closing a socket with unread data discards the response."""
-        left = min(int(length), MOST_DROPPED) if length.isdigit() else 0
-        while left > 0 and (dropped := self.rfile.read(min(left, 2**16))):
-            left -= len(dropped)
+        remaining = min(int(length), MOST_DROPPED) if length.isdigit() else 0
+        while remaining > 0 and (dropped := self.rfile.read(min(remaining, 2**16))):
+            remaining -= len(dropped)
         self._answer(status, reason, {})
 
     def _forward(self, body: bytes) -> None:
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
         try:
-            got = self.server.client.request(self.command, self.path, content=body, headers=headers)
+            response = self.server.client.request(self.command, self.path, content=body, headers=headers)
         except httpx.LocalProtocolError:  # The request's own fault: it was never sent.
             self._answer(HTTPStatus.BAD_REQUEST, b'{"detail": "no request by the rules of HTTP"}', {})
             return
@@ -73,11 +73,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, b'{"detail": "the API is away"}', {"retry-after": "1"})
             logger.info("agent proxy: request failed: %s", error)
             return
-        self.server.note(self.command, self.path, got)
+        self.server.note(self.command, self.path, response)
         self._answer(
-            got.status_code,
-            got.content,
-            {name: got.headers[name] for name in _FORWARDED_HEADERS if name in got.headers},
+            response.status_code,
+            response.content,
+            {name: response.headers[name] for name in _FORWARDED_HEADERS if name in response.headers},
         )
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
@@ -102,19 +102,19 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self._lock = threading.Lock()
         super().__init__(str(path), _Handler)
 
-    def note(self, method: str, path: str, got: httpx.Response) -> None:
+    def note(self, method: str, path: str, response: httpx.Response) -> None:
         """Evaluates a response: the API or its database is unavailable, or it accepted an answer by the agent."""
-        if got.is_server_error:
+        if response.is_server_error:
             self.away_at = time.monotonic()
-        elif method == "POST" and path.partition("?")[0] == ANSWERS and got.is_success and _is_new(got):
+        elif method == "POST" and path.partition("?")[0] == ANSWERS and response.is_success and _is_new(response):
             with self._lock:
                 self.answers += 1
 
 
-def _is_new(got: httpx.Response) -> bool:
+def _is_new(response: httpx.Response) -> bool:
     """Whether an answer was accepted that was not a repetition."""
     try:
-        body = got.json()
+        body = response.json()
     except ValueError:
         return False
     return isinstance(body, dict) and body.get("repeated") is False

@@ -70,9 +70,9 @@ class ContainerChannel:
         """Takes an answer. If the container has ended: AgentFailed, or ClusterLost if we caused it."""
         deadline = time.monotonic() + seconds
         while True:
-            left = max(0.0, deadline - time.monotonic())
-            message = self._next(min(left, LOOK_SECONDS))
-            if message is not None or left <= 0:
+            remaining = max(0.0, deadline - time.monotonic())
+            message = self._next(min(remaining, LOOK_SECONDS))
+            if message is not None or remaining <= 0:
                 return message
             running, door = self._running, self._door
             if running is not None and door is not None and (last := self._last_words(running, door)) is not None:

@@ -175,10 +175,10 @@ class Engine:
         """Why containers cannot run here; empty if they can."""
         if not self.program:
             return f"neither {' nor '.join(ENGINES)} is installed"
-        done = self._ask([self.program, "version"])
-        if done is None:
+        result = self._ask([self.program, "version"])
+        if result is None:
             return f"{self.program} version does not respond"
-        return "" if done.returncode == 0 else f"{self.program} does not work: {done.stderr.strip()[-300:]}"
+        return "" if result.returncode == 0 else f"{self.program} does not work: {result.stderr.strip()[-300:]}"
 
     def run(self, plan: ContainerSpec, token: str) -> "RunningContainer":
         """Starts a container.
@@ -207,22 +207,22 @@ class Engine:
 
     def tell(self, line: Sequence[str], data: bytes = b"") -> str:
         """Runs a short command. Returns what went wrong, or empty. Args: data: for its stdin."""
-        done = self._ask(line, data)
-        if done is None:
+        result = self._ask(line, data)
+        if result is None:
             return f"{' '.join(line[:2])} did not respond within {ASK_SECONDS:g} s"
-        if done.returncode == 0:
+        if result.returncode == 0:
             return ""
-        return done.stderr.strip()[-300:] or f"{' '.join(line[:2])} exited with {done.returncode}"
+        return result.stderr.strip()[-300:] or f"{' '.join(line[:2])} exited with {result.returncode}"
 
     def state(self, name: str) -> ContainerState | None:
         """State of a container; None if the engine does not respond or does not know it."""
-        done = self._ask(state_line(self.program, name))
-        return ContainerState.read(done.stdout) if done is not None and done.returncode == 0 else None
+        result = self._ask(state_line(self.program, name))
+        return ContainerState.read(result.stdout) if result is not None and result.returncode == 0 else None
 
     def remove(self, *names: str) -> None:
         """Stops and removes containers; missing ones are not an error. If it fails, `sweep` does it later."""
-        done = self._ask(remove_line(self.program, names))
-        gone = done is not None and (done.returncode == 0 or "no such container" in done.stderr.lower())
+        result = self._ask(remove_line(self.program, names))
+        gone = result is not None and (result.returncode == 0 or "no such container" in result.stderr.lower())
         with self._lock:
             self._left = self._left.difference(names) if gone else self._left.union(names)
 
@@ -235,26 +235,26 @@ class Engine:
             return 0
         if self._left:
             self.remove(*self._left)
-        done = self._ask(list_line(self.program))
-        rows = [line.split(" ", 1) for line in (done.stdout.splitlines() if done else ()) if " " in line]
-        left = [name for name, owner in rows if not lives(owner.strip())]
-        if left:
-            self.remove(*left)
-            logger.warning("removed %d containers of dead workers", len(left))
-        return len(left)
+        result = self._ask(list_line(self.program))
+        rows = [line.split(" ", 1) for line in (result.stdout.splitlines() if result else ()) if " " in line]
+        orphans = [name for name, owner in rows if not lives(owner.strip())]
+        if orphans:
+            self.remove(*orphans)
+            logger.warning("removed %d containers of dead workers", len(orphans))
+        return len(orphans)
 
     @staticmethod
     def _ask(line: Sequence[str], data: bytes = b"") -> subprocess.CompletedProcess[str] | None:
         """Output of a short command; None on timeout or if it cannot be started."""
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 line, input=data, capture_output=True, timeout=ASK_SECONDS, check=False, env=_plain_environment()
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             logger.warning("%s: %s", line[:2], error)
             return None
-        output, complained = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
-        return subprocess.CompletedProcess(line, done.returncode, output, complained)
+        output, complained = (stream.decode(errors="replace") for stream in (result.stdout, result.stderr))
+        return subprocess.CompletedProcess(line, result.returncode, output, complained)
 
 
 class RunningContainer:

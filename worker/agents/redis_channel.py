@@ -65,13 +65,13 @@ class RedisChannel:
             while not self._waiting:
                 if self._closed.is_set():
                     raise ClusterLost("the channel was closed: the attempt is over", code="agent_channel_down")
-                left = max(0.0, deadline - time.monotonic())
+                remaining = max(0.0, deadline - time.monotonic())
                 self._renew()
-                there = self._fetch(min(left, LOOK_SECONDS))
-                self._note(there=there)
-                if not there:
-                    self._closed.wait(min(left, LOOK_SECONDS))
-                if not self._waiting and left <= 0:
+                connected = self._fetch(min(remaining, LOOK_SECONDS))
+                self._note(there=connected)
+                if not connected:
+                    self._closed.wait(min(remaining, LOOK_SECONDS))
+                if not self._waiting and remaining <= 0:
                     return None
             return self._waiting.popleft()
 
@@ -122,9 +122,9 @@ class RedisChannel:
                 self._waiting.append(message)
         return rows is not None
 
-    def _note(self, *, there: bool) -> None:
+    def _note(self, *, connected: bool) -> None:
         """Records what prevents the agent from acting. Raises ClusterLost if it lasts too long."""
-        if there and time.monotonic() >= self._look_at:
+        if connected and time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + API_LOOK_SECONDS
             self._api_there = agent_channel_store.api_there()
             # An API of an older release does not report itself.
@@ -132,7 +132,7 @@ class RedisChannel:
             if self._outages.unheard and self._api_there and self.present():
                 self._outages.heard()
         away = API if self._api_known and not self._api_there else ""
-        if self._outages.note(away if there else BROKER) and there:
+        if self._outages.note(away if connected else BROKER) and connected:
             agent_channel_store.forget_heard(self._attempt_id)
 
 

@@ -70,11 +70,11 @@ class AgentThread:
     def _wait(self, seconds: float) -> _Answer:
         deadline, wait_seconds = time.monotonic() + seconds, self._wait_seconds()
         while True:
-            left = deadline + self._wait_seconds() - wait_seconds - time.monotonic()
+            remaining = deadline + self._wait_seconds() - wait_seconds - time.monotonic()
             try:
-                return self._answers.get(timeout=max(0.0, min(left, LOOK_SECONDS)))
+                return self._answers.get(timeout=max(0.0, min(remaining, LOOK_SECONDS)))
             except Empty:
-                if left <= 0:
+                if remaining <= 0:
                     raise AgentTimeout from None
             self._check()
 

@@ -73,7 +73,7 @@ class AttemptRecorder:
             self._keep(observation.frame.data, observation.frame.media_type) if observation.frame is not None else None
         )
         a11y = self._keep(observation.a11y_tree.encode(), XML) if observation.a11y_tree is not None else None
-        shown = (
+        view = (
             self._keep(observation.agent_view.data, observation.agent_view.media_type)
             if observation.agent_view is not None
             else None
@@ -81,7 +81,7 @@ class AttemptRecorder:
         prompt_text = record.decision.prompt
         prompt = self._keep(prompt_text.encode(errors="replace"), "text/plain") if prompt_text else None
         frame_hash = perceptual_hash(observation.frame) if observation.frame is not None else None
-        row = StepRow(record, frame, a11y, shown, prompt, frame_hash=frame_hash)
+        row = StepRow(record, frame, a11y, view, prompt, frame_hash=frame_hash)
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
 
     def opening(self, facts: Mapping[str, object]) -> None:

@@ -34,8 +34,8 @@ class TakeoverClient:
     def decide(self, observation: Observation, seconds: float) -> Decision | None:  # noqa: ARG002 - they see it live.
         """Takes the person's actions. Messages of an earlier takeover are dropped."""
         deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            message = self._line.take(left)
+        while (remaining := deadline - time.monotonic()) > 0:
+            message = self._line.take(remaining)
             if message is None or message.get("hand") != takeover_store.hand_of(self._attempt_id):
                 continue
             try:

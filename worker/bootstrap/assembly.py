@@ -252,8 +252,8 @@ def _of_desktops(
     providers: Mapping[str, Provider], offers: Mapping[str, Availability], slots: Mapping[str, SlotCount]
 ) -> int:
     """Maximum bytes that desktops take of this machine; those of a cluster take none. They share the machine."""
-    here = [name for name in slots if not isinstance(providers[name], ClusterProvider)]
-    return max((slots[name].number * offers[name].need.memory for name in here), default=0)
+    local_names = [name for name in slots if not isinstance(providers[name], ClusterProvider)]
+    return max((slots[name].number * offers[name].need.memory for name in local_names), default=0)
 
 
 def _cluster(provider: Provider, offer: Availability) -> dict[str, str]:

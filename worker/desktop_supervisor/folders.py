@@ -113,10 +113,10 @@ def _sweep_one(folder: Path, timeout: float) -> None:
     notes = folder / "groups"
     groups = [Path(line) for line in notes.read_text().splitlines()] if notes.exists() else []
     deadline = time.monotonic() + timeout
-    while left := _left_behind(supervisor, groups):
-        kill(left)
+    while survivors := _left_behind(supervisor, groups):
+        kill(survivors)
         if time.monotonic() > deadline:
-            raise TimeoutError(f"processes {left} of a dead desktop supervisor do not end")
+            raise TimeoutError(f"processes {survivors} of a dead desktop supervisor do not end")
         time.sleep(0.005)
     for group in groups:
         remove_tree(group, timeout)

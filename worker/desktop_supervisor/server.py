@@ -109,8 +109,8 @@ class DesktopSupervisor:
     def run(self) -> None:
         """Serves until the worker is gone or requests the stop, then ends every desktop."""
         folder = {"supervisor": self._folder.name, "folder": str(self._folder.path)}
-        about = {**folder, "swept": self._swept, "limits": self._limits()}
-        self._tell({"event": "started", **about})
+        fields = {**folder, "swept": self._swept, "limits": self._limits()}
+        self._tell({"event": "started", **fields})
         self._measure()
         self._loop.later(_SWEEP_SECONDS, self._sweep)
         try:

@@ -33,10 +33,10 @@ class ThreadDeadline(threading.local):
 
     def left(self, timeout: float | None, error: type[Exception]) -> float:
         """Seconds left for an operation. Raises `error` if there are none."""
-        left = self.end - time.monotonic()
-        if left <= 0:
+        remaining = self.end - time.monotonic()
+        if remaining <= 0:
             raise error("the deadline has passed")
-        return min(left, timeout if timeout is not None else left)
+        return min(remaining, timeout if timeout is not None else remaining)
 
 
 class _Stream(httpcore.NetworkStream):

@@ -37,9 +37,9 @@ with open(path, "wb") as file:
 """
 
 
-def script_result(done: ExecResult) -> dict[str, Any]:
+def script_result(result: ExecResult) -> dict[str, Any]:
     """`{returncode, output, error}`, each stream cut to `MOST_OUTPUT` characters with a note."""
-    return {"returncode": done.returncode, "output": _limit(done.output), "error": _limit(done.error)}
+    return {"returncode": result.returncode, "output": _limit(result.output), "error": _limit(result.error)}
 
 
 def _limit(text: str) -> str:
@@ -56,9 +56,9 @@ def transfer(action: Action, run_python: RunPython) -> Mapping[str, Any]:
     return script_result(done) if done.returncode else _facts(base64.b64decode(call.data))
 
 
-def _content(done: ExecResult) -> dict[str, Any]:
+def _content(result: ExecResult) -> dict[str, Any]:
     try:
-        data = base64.b64decode(done.output.strip(), validate=True)
+        data = base64.b64decode(result.output.strip(), validate=True)
     except (ValueError, binascii.Error):
         return {"returncode": 1, "output": "", "error": "the desktop's Python did not print the file"}
     return {**_facts(data), CONTENT: base64.b64encode(data).decode()}

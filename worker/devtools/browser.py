@@ -88,10 +88,10 @@ class DevToolsBrowser:
             "userGesture": True,
             "timeout": timeout * 1000,  # An endless expression must not hold the page for ever.
         }
-        done = self._call(tab, "Runtime.evaluate", parameters, Deadline(timeout, "a page's answer"))
-        if "exceptionDetails" in done:
-            raise GuestRefused(f"the expression threw: {_exception_text(done['exceptionDetails'])}", kind="failed")
-        result = done.get("result", {})
+        reply = self._call(tab, "Runtime.evaluate", parameters, Deadline(timeout, "a page's answer"))
+        if "exceptionDetails" in reply:
+            raise GuestRefused(f"the expression threw: {_exception_text(reply['exceptionDetails'])}", kind="failed")
+        result = reply.get("result", {})
         return result.get("value") if isinstance(result, dict) else None
 
     def content(self, tab: str) -> str:
@@ -102,9 +102,9 @@ class DevToolsBrowser:
 
     def pdf(self, tab: str) -> bytes:
         margins = dict.fromkeys(("marginTop", "marginBottom", "marginLeft", "marginRight"), 0)
-        done = self._call(tab, "Page.printToPDF", margins, Deadline(_SLOW, "printing a page"))
+        reply = self._call(tab, "Page.printToPDF", margins, Deadline(_SLOW, "printing a page"))
         try:
-            return base64.b64decode(str(done.get("data", "")), validate=True)
+            return base64.b64decode(str(reply.get("data", "")), validate=True)
         except binascii.Error:
             raise GuestRefused("the browser returned an invalid PDF", kind="failed") from None
 

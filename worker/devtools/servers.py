@@ -33,9 +33,9 @@ class Servers:
     def http(self, port: int, path: str, headers: Mapping[str, str] | None) -> WebReply:
         """Sends GET to a program on that port. See SetupContext."""
         where = self._opened.stream_address()
-        got = ask(lambda: Tunnel(*where, port), "GET", path, Deadline(_SECONDS, f"port {port}"), headers=headers)
+        reply = ask(lambda: Tunnel(*where, port), "GET", path, Deadline(_SECONDS, f"port {port}"), headers=headers)
         url = f"http://127.0.0.1:{port}{path}"
-        return WebReply(url=url, status=got.status, headers=got.headers, body=got.body, fetched_at=time.time())
+        return WebReply(url=url, status=reply.status, headers=reply.headers, body=reply.body, fetched_at=time.time())
 
     def browser(self, port: int) -> Browser:
         """The browser on that port."""

@@ -29,10 +29,10 @@ class Deadline:
         Raises:
             GuestRefused: kind `timeout`, there are none.
         """
-        left = self._end - time.monotonic()
-        if left <= 0.0:
+        remaining = self._end - time.monotonic()
+        if remaining <= 0.0:
             raise self.missed()
-        return left
+        return remaining
 
     def missed(self) -> GuestRefused:
         return GuestRefused(self._words, kind="timeout")

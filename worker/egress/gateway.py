@@ -278,12 +278,14 @@ async def _send(client: Pair, status: int, media_type: str, data: bytes, *, head
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, most: int | None = None) -> None:
     """Copies bytes until the sender ends, or `most` of them."""
-    left = most
-    while left is None or left > 0:
-        data = await asyncio.wait_for(reader.read(_PIECE if left is None else min(left, _PIECE)), _IDLE_SECONDS)
+    remaining = most
+    while remaining is None or remaining > 0:
+        data = await asyncio.wait_for(
+            reader.read(_PIECE if remaining is None else min(remaining, _PIECE)), _IDLE_SECONDS
+        )
         if not data:
             return
-        left = None if left is None else left - len(data)
+        remaining = None if remaining is None else remaining - len(data)
         writer.write(data)
         await asyncio.wait_for(writer.drain(), _IDLE_SECONDS)
 

@@ -110,9 +110,9 @@ def basics(desktop: Desktop) -> tuple[CheckResult, ...]:
 
 
 def _ran(desktop: Desktop) -> None:
-    done = desktop.run_python("print(6 * 7)")
-    if done.output.strip() != "42":
-        raise GuestRefused(f"it printed {done.output[:200]!r} {done.error[:500]}", kind="failed")
+    result = desktop.run_python("print(6 * 7)")
+    if result.output.strip() != "42":
+        raise GuestRefused(f"it printed {result.output[:200]!r} {result.error[:500]}", kind="failed")
 
 
 def table(lines: Sequence[CheckResult]) -> str:

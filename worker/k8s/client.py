@@ -328,10 +328,10 @@ def _items(listing: Object) -> list[Object]:
 
 
 def _metadata(obj: Object) -> Object:
-    about = obj.get("metadata", {})
-    if not isinstance(about, dict):
+    metadata = obj.get("metadata", {})
+    if not isinstance(metadata, dict):
         raise _invalid("sent an object without metadata")
-    return about
+    return metadata
 
 
 def error_of(code: int, text: str) -> ClusterError:

@@ -124,12 +124,12 @@ class LeaseMirror(PeriodicThread):
             lease = self._settle(hold, worker)
         if lease is None:
             return
-        about = lease["metadata"]
+        metadata = lease["metadata"]
         noted = known is not None and known.noted and known.hold == hold
         self._written[hold.name] = WrittenLease(
             hold,
-            uid=about["uid"],
-            version=about["resourceVersion"],
+            uid=metadata["uid"],
+            version=metadata["resourceVersion"],
             at=time.monotonic(),
             transitions=lease_objects.transitions_of(lease),
             noted=noted or self._note(hold),
@@ -187,12 +187,12 @@ class LeaseMirror(PeriodicThread):
         """Clears the pod's annotations, unless the slot is leased again."""
         for _ in range(_ROUNDS):
             try:
-                about = (pod := self._cluster.get(PODS, self._pod_name(hold.slot)))["metadata"]
+                metadata = (pod := self._cluster.get(PODS, self._pod_name(hold.slot)))["metadata"]
                 if lease_objects.fence_of(pod) == hold.slot.fence:
                     # Of this very version: it may be taken over at this moment.
-                    as_found = {name: about[name] for name in ("uid", "resourceVersion")}
+                    as_found = {name: metadata[name] for name in ("uid", "resourceVersion")}
                     blank = dict.fromkeys(lease_objects.notes(hold), "")
-                    self._cluster.patch(PODS, about["name"], {"metadata": {**as_found, "annotations": blank}})
+                    self._cluster.patch(PODS, metadata["name"], {"metadata": {**as_found, "annotations": blank}})
             except ObjectNotFound:
                 return
             except ObjectConflict:
@@ -200,9 +200,9 @@ class LeaseMirror(PeriodicThread):
             return
 
     def _delete(self, lease: Object) -> bool:
-        about = lease["metadata"]
+        metadata = lease["metadata"]
         try:
-            return self._cluster.delete(LEASES, about["name"], uid=about["uid"])
+            return self._cluster.delete(LEASES, metadata["name"], uid=metadata["uid"])
         except ObjectConflict:
             return False  # Another one has that name now.
 

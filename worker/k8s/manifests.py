@@ -155,7 +155,7 @@ def secret(plan: PodPlan, pod_object: Object, name: str, token: str) -> Object:
         name: as in the pod's spec.
         token: generated for this pod.
     """
-    about = pod_object["metadata"]
+    metadata = pod_object["metadata"]
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -163,8 +163,8 @@ def secret(plan: PodPlan, pod_object: Object, name: str, token: str) -> Object:
         "immutable": True,
         "metadata": {
             "name": name,
-            "labels": labels_of(plan, about["labels"][SLOT]),
-            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": about["name"], "uid": about["uid"]}],
+            "labels": labels_of(plan, metadata["labels"][SLOT]),
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}],
         },
         "data": {TOKEN: base64.b64encode(token.encode()).decode()},
     }

@@ -73,14 +73,14 @@ def node_report(
         emulated: why machines are emulated there although the node has the device; empty = not known to be. A device
             does not prove that it boots machines.
     """
-    about = node.get("metadata") or {}
+    metadata = node.get("metadata") or {}
     slots, short, capacity = room(node, wants)
     if not wants.selected and not capacity.get("devices"):
         return None
     state, reason = _state(node, wants, silent >= grace)
-    labels = {name: value for name, value in (about.get("labels") or {}).items() if name in SHOWN_LABELS}
+    labels = {name: value for name, value in (metadata.get("labels") or {}).items() if name in SHOWN_LABELS}
     return NodeReport(
-        name=str(about.get("name", "")),
+        name=str(metadata.get("name", "")),
         state=state,
         reason="; ".join(filter(None, (reason or short, emulated and emulated_words(emulated))))[:_MOST_WORDS],
         slots=slots,

@@ -45,21 +45,26 @@ class PodInventory:
         swept, known = [], {}
         trouble, well = self.watch.trouble, self.watch.well
         for pod in self.watch.pods():
-            about = pod["metadata"]
+            metadata = pod["metadata"]
             text = str(notes_of(pod).get(DEADLINE) or "")
-            before = self._unchanged.get(about["uid"])
+            before = self._unchanged.get(metadata["uid"])
             since = before[1] if before is not None and before[0] == text else well
-            known[about["uid"]] = text, since
-            if trouble or about["uid"] in spared or about.get("deletionTimestamp") or well - since < self.plan.idle / 2:
+            known[metadata["uid"]] = text, since
+            if (
+                trouble
+                or metadata["uid"] in spared
+                or metadata.get("deletionTimestamp")
+                or well - since < self.plan.idle / 2
+            ):
                 continue
             deadline = manifests.seconds_of(text)
             past = deadline is None or deadline < self.now()
             # This very version: it may be taken over at this moment.
-            if past and self._remove_quietly(about["name"], about["uid"], about["resourceVersion"]):
-                logger.warning("pod %s: deadline passed, removing it", about["name"])
-                swept.append(about["name"])
+            if past and self._remove_quietly(metadata["name"], metadata["uid"], metadata["resourceVersion"]):
+                logger.warning("pod %s: deadline passed, removing it", metadata["name"])
+                swept.append(metadata["name"])
             elif past:
-                del known[about["uid"]]  # Where this cannot be done now, others cannot renew either.
+                del known[metadata["uid"]]  # Where this cannot be done now, others cannot renew either.
         self._unchanged = known
         return swept
 
@@ -90,9 +95,9 @@ class PodInventory:
         """Slots whose pod cannot start, by label -> why. Does not query the cluster."""
         troubles: dict[str, str] = {}
         for pod in self.watch.pods():
-            about = pod["metadata"]
-            status = self.watch.status(about["name"], about["uid"])
-            if status.cause in PATIENT and not about.get("deletionTimestamp"):
+            metadata = pod["metadata"]
+            status = self.watch.status(metadata["name"], metadata["uid"])
+            if status.cause in PATIENT and not metadata.get("deletionTimestamp"):
                 troubles[label_of(pod)] = status.why
         return troubles
 

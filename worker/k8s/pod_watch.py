@@ -103,12 +103,12 @@ class PodWatch:
                 before = self._changes
             if what():
                 return True
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 return False
             with self._changed:
                 if self._changes == before:
-                    self._changed.wait(min(left, 1.0))
+                    self._changed.wait(min(remaining, 1.0))
 
     def pod_changed(self, kind: str, pod: Object) -> None:
         """A ChangeListener of pods."""

@@ -163,15 +163,15 @@ class Pods(PodInventory):
 
     def _fits(self, pod: Object, slot: SlotRef, room: PodResources) -> bool:
         """Whether an existing pod is suitable for the slot. Raises PodUnavailable if a later lease holds it."""
-        about = pod["metadata"]
+        metadata = pod["metadata"]
         notes = notes_of(pod)
         self._check_fence(pod, slot.fence)
-        status = self.watch.status(about["name"], about["uid"])
+        status = self.watch.status(metadata["name"], metadata["uid"])
         return (
             notes.get(KEY) == manifests.spec_key(self.plan)
             and number_of(notes.get(MEMORY)) >= room.memory_mib
             and attempts_started(pod) < self.plan.attempts
-            and not about.get("deletionTimestamp")
+            and not metadata.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
             and not status.leave
             and status.cause in {Cause.NONE, Cause.REPLACED, Cause.DELETED, *PATIENT}
@@ -190,8 +190,8 @@ class Pods(PodInventory):
 
     def _note(self, pod: Object, fence: int, notes: Mapping[str, str] | None = None, **more: Any) -> Object:
         """Writes our lease to a pod that has not changed since. Raises ObjectConflict, ObjectNotFound."""
-        about = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
-        changes = {"metadata": {**about, **more, "annotations": {**self._notes(fence), **(notes or {})}}}
+        identity = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
+        changes = {"metadata": {**identity, **more, "annotations": {**self._notes(fence), **(notes or {})}}}
         return self._cluster.patch(PODS, pod["metadata"]["name"], changes)
 
     def _notes(self, fence: int) -> dict[str, str]:
@@ -349,14 +349,16 @@ class Pods(PodInventory):
         """
         pod = self.watch.pod(manifests.pod_name(self.plan, slot))
         if pod is not None:
-            about = pod["metadata"]
-            self.discard(Pod(about["name"], about["uid"], "", "", fence, "", is_new=False), fence)
+            metadata = pod["metadata"]
+            self.discard(Pod(metadata["name"], metadata["uid"], "", "", fence, "", is_new=False), fence)
 
     def _remove_version(self, current: Object, *, wait: bool = True) -> None:
         """Removes it if it has not changed. Raises ObjectConflict, and like `remove`."""
-        about = current["metadata"]
-        deleting = self._cluster.delete(PODS, about["name"], uid=about["uid"], version=about["resourceVersion"])
-        self._wait_gone(about["name"], about["uid"], wait=deleting and wait)
+        metadata = current["metadata"]
+        deleting = self._cluster.delete(
+            PODS, metadata["name"], uid=metadata["uid"], version=metadata["resourceVersion"]
+        )
+        self._wait_gone(metadata["name"], metadata["uid"], wait=deleting and wait)
 
     def remove(self, name: str, uid: str, *, wait: bool = True) -> None:
         """Removes a pod, and returns when it is gone. No other pod of that name is touched.
@@ -373,14 +375,14 @@ class Pods(PodInventory):
 
     def wait_gone(self, pods: Iterable[Pod]) -> None:
         """Waits until deleted pods are gone, for all of them together."""
-        left = list(pods)
+        remaining = list(pods)
 
         def none_left() -> bool:
-            left[:] = [pod for pod in left if not self._is_gone(pod.name, pod.uid)]
-            return not left
+            remaining[:] = [pod for pod in remaining if not self._is_gone(pod.name, pod.uid)]
+            return not remaining
 
         if not self.watch.wait(none_left, GONE_SECONDS):
-            logger.warning("%d pods are not deleted: %s", len(left), ", ".join(pod.name for pod in left))
+            logger.warning("%d pods are not deleted: %s", len(remaining), ", ".join(pod.name for pod in remaining))
 
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self.watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):

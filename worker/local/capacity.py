@@ -12,12 +12,12 @@ from worker.local.watchdog import host_memory
 
 def free_memory() -> int:
     """Free bytes of memory: of the host, and of our own control group."""
-    left = [host_memory()[0]]
+    limits = [host_memory()[0]]
     for place in here()["memory"]:
         own = _left_in(place)
         if own is not None:
-            left.append(own)
-    return min(left)
+            limits.append(own)
+    return min(limits)
 
 
 def most_memory() -> int:

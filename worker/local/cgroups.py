@@ -107,10 +107,10 @@ class DesktopCgroups:
 
     def remove(self) -> bool:
         """Removes the folders; False while the kernel still uses one. Can be repeated."""
-        left = False
+        failed = False
         for _, folder in set(self.folders.values()):
-            left |= not _remove_folder(folder)
-        return not left
+            failed |= not _remove_folder(folder)
+        return not failed
 
 
 def _remove_folder(folder: Path) -> bool:

@@ -80,14 +80,14 @@ def _run(group: Path, code: str) -> int:
     """Exit status of Python code that first enters the group. Raises OSError if it does not end, or cannot enter."""
     command = [sys.executable, "-I", "-S", "-c", code, str(group / "cgroup.procs")]
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise OSError(f"a program in it did not end within {_SECONDS:g} s") from error
-    if "PermissionError" in done.stderr:
-        raise PermissionError(f"no program can enter it: {done.stderr.strip().splitlines()[-1]}")
-    return done.returncode
+    if "PermissionError" in result.stderr:
+        raise PermissionError(f"no program can enter it: {result.stderr.strip().splitlines()[-1]}")
+    return result.returncode
 
 
 def _write(path: Path, value: int) -> None:

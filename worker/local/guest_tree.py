@@ -48,9 +48,9 @@ def _build(partial: Path, server: Path, site: Path) -> None:
     copy_tree(site, partial / "site")
     # Unchecked hashes: the tree never changes, so imports need not check the sources.
     command = [PYTHON, "-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(partial)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={})
-    if done.returncode:
-        raise OSError(f"the guest server does not compile: {(done.stdout + done.stderr)[-2000:]}")
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={})
+    if result.returncode:
+        raise OSError(f"the guest server does not compile: {(result.stdout + result.stderr)[-2000:]}")
 
 
 def _publish(partial: Path, target: Path) -> None:

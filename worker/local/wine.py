@@ -86,12 +86,12 @@ def version() -> str:
     if program is None:
         return ""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [str(program), "--version"], capture_output=True, text=True, check=False, timeout=_VERSION_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip().partition(" ")[0].removeprefix("wine-")
+    return result.stdout.strip().partition(" ")[0].removeprefix("wine-")
 
 
 def programs(folder: Path) -> tuple[str, ...]:

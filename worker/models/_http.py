@@ -86,8 +86,8 @@ def json_object(data: bytes | str) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        shown = data[:80] if isinstance(data, str) else data[:80].decode(errors="replace")
-        raise nonsense(f"the response is not valid JSON: {shown!r}") from None
+        excerpt = data[:80] if isinstance(data, str) else data[:80].decode(errors="replace")
+        raise nonsense(f"the response is not valid JSON: {excerpt!r}") from None
     if not isinstance(value, dict):
         raise nonsense(f"the response is not a JSON object but {type(value).__name__}")
     return value

@@ -129,21 +129,21 @@ def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Itera
     A picture goes into the computer's result, which must have one.
     """
     latest = next((part.image for part in reversed(message.parts) if part.image is not None), None)
-    shown: Frame | None = None
+    latest_shown: Frame | None = None
     content: list[dict[str, Any]] = []
     for part, pictures in _payloads.with_pictures(message.parts):
         if part.result is not None and part.result[0] in computers:
-            shown = latest
+            latest_shown = latest
             yield _screenshot(computers[part.result[0]], pictures[-1] if pictures else latest)
             words = {"type": "input_text", "text": part.result[1]}
             if part.result[1] != NOTHING_TO_ADD and words not in content:
                 content.append(words)  # A screenshot has no place for words.
         elif part.result is not None:
             yield {"type": "function_call_output", "call_id": part.result[0], "output": part.result[1]}
-            content += [_picture(picture) for picture in pictures if picture is not shown]
+            content += [_picture(picture) for picture in pictures if picture is not latest_shown]
         elif part.text is not None:
             content.append({"type": "input_text", "text": part.text})
-        elif part.image is not None and part.image is not shown:
+        elif part.image is not None and part.image is not latest_shown:
             content.append(_picture(part.image))
     if content:
         yield {"type": "message", "role": message.role, "content": content}

@@ -60,8 +60,8 @@ class RateLimiter:
             on_rest: is told the API's words and the seconds that are left, while the model rests.
         """
         while (turn := self._try_enter(model)) is None:
-            if on_rest and (rest := self._rests.get(model)) and (left := rest.until - self.now()) > 0:
-                on_rest(rest.words, left)
+            if on_rest and (rest := self._rests.get(model)) and (remaining := rest.until - self.now()) > 0:
+                on_rest(rest.words, remaining)
             pause(LOOK_SECONDS)
         try:
             yield turn

@@ -194,8 +194,8 @@ class Caller:
             seconds += 2 * LOOK_SECONDS  # Those that wait for the end of the rest come first: else they might for ever.
         with self._waited.limited() if fault.shared else nullcontext():
             until = time.monotonic() + seconds
-            while (left := until - time.monotonic()) > 0:
-                self._pause(left)
+            while (remaining := until - time.monotonic()) > 0:
+                self._pause(remaining)
 
     def _once(
         self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply], number: int

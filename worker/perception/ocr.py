@@ -93,17 +93,17 @@ def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> 
     command = [program, "stdin", "stdout", "--psm", "11", "-l", language, "tsv"]
     variables = {"OMP_THREAD_LIMIT": "1", "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=seconds, check=False, env=variables)
+        result = subprocess.run(command, input=data, capture_output=True, timeout=seconds, check=False, env=variables)
     except subprocess.TimeoutExpired:
         return None
-    if done.returncode != 0:
-        words = " ".join(done.stderr.decode(errors="replace").split())[:300]
+    if result.returncode != 0:
+        words = " ".join(result.stderr.decode(errors="replace").split())[:300]
         raise ClusterLost(
             f"Tesseract cannot read {language}: {words}",
             code="ocr_not_available",
             hint=f"Install tesseract-ocr-{language}.",
         )
-    return _lines(done.stdout.decode(errors="replace").splitlines(), scale)
+    return _lines(result.stdout.decode(errors="replace").splitlines(), scale)
 
 
 def _prepare(frame: Frame) -> tuple[bytes, float]:

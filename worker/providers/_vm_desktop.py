@@ -182,10 +182,10 @@ class QemuDesktop:
             ClusterLost: It could not be ended.
         """
         self._client.close()
-        with ExitStack() as then:
-            then.callback(self._gateway.close)
+        with ExitStack() as cleanup:
+            cleanup.callback(self._gateway.close)
             if self._lines is not None:
-                then.callback(self._lines.close)
+                cleanup.callback(self._lines.close)
             try:
                 # First: its tunnels would wait for a guest that no longer reads.
                 self.vm.supervisor.end(self.vm.handle)

@@ -334,8 +334,8 @@ class K8sProvider:
                     raise ClusterLost(error.message, code="desktop_not_created") from error
                 cluster = self._cluster = self._cluster or connect(settings.kubeconfig, settings.k8s_namespace)
                 # If slots have nodes, nothing starts on one that should be left.
-                left = None if settings.k8s_nodes else DrainingNodes(cluster)
-                watch = self._watch = PodWatch(cluster, manifests.selector(plan), left=left)
+                draining = None if settings.k8s_nodes else DrainingNodes(cluster)
+                watch = self._watch = PodWatch(cluster, manifests.selector(plan), left=draining)
                 watch.start()
                 self._pods = Pods(cluster, watch, plan, worker=_worker(), start_seconds=settings.k8s_start_seconds)
                 self._minder.start()

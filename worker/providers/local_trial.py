@@ -61,20 +61,20 @@ def _no_tree(desktop: Desktop) -> str:
 
 def _why_absent(desktop: Desktop) -> str:
     """A window that cannot be opened proves nothing about the tree, so the result is unknown."""
-    done = desktop.execute([PYTHON, "-c", _IMPORT], timeout=_PROGRAM_SECONDS)
-    if done.returncode != 0:
-        return f"{NOT_TRIED}: no window can be opened: {_last_line(done.error)}"
+    result = desktop.execute([PYTHON, "-c", _IMPORT], timeout=_PROGRAM_SECONDS)
+    if result.returncode != 0:
+        return f"{NOT_TRIED}: no window can be opened: {_last_line(result.error)}"
     return f"a window and its button are missing after {TREE_SECONDS:g} s"
 
 
 def _broken(desktop: Desktop, command: Sequence[str]) -> str:
     try:
-        done = desktop.execute(list(command), timeout=_PROGRAM_SECONDS)
+        result = desktop.execute(list(command), timeout=_PROGRAM_SECONDS)
     except DeskarenaError as error:
         return error.message
-    if done.returncode == 0:
+    if result.returncode == 0:
         return ""
-    return _last_line(done.error or done.output) or f"it exited with {done.returncode}"
+    return _last_line(result.error or result.output) or f"it exited with {result.returncode}"
 
 
 def _last_line(text: str) -> str:

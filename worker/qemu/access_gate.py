@@ -64,11 +64,11 @@ class AccessGate:
     def wait(self, seconds: float = math.inf) -> socket.socket:
         """Waits for a peer that may enter. Raises TimeoutError."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        while (remaining := until - time.monotonic()) > 0:
             with selectors.DefaultSelector() as selector:
                 for listener in self.sockets():
                     selector.register(listener, selectors.EVENT_READ)
-                ready = [key.fileobj for key, _ in selector.select(min(SECONDS, left))]
+                ready = [key.fileobj for key, _ in selector.select(min(SECONDS, remaining))]
             entered = self.turn(ready)
             if entered is not None:
                 return entered
@@ -135,8 +135,8 @@ class AccessGate:
         if not isinstance(theirs, str) or not theirs or type(fence) is not int or fence < 0:
             raise ValueError("invalid greeting")
         visitor.theirs, visitor.fence = theirs, fence
-        shown = handshake.proof(self._token, handshake.SUPERVISOR, theirs, visitor.nonce, fence)
-        visitor.connection.send(encode({"nonce": visitor.nonce, "proof": shown}))
+        proof = handshake.proof(self._token, handshake.SUPERVISOR, theirs, visitor.nonce, fence)
+        visitor.connection.send(encode({"nonce": visitor.nonce, "proof": proof}))
 
     def _is_proven(self, visitor: _UnverifiedConnection, message: dict[str, object]) -> bool:
         expected = handshake.proof(self._token, handshake.WORKER, visitor.theirs, visitor.nonce, visitor.fence)

@@ -30,6 +30,6 @@ def proof(token: str, role: str, worker_nonce: str, supervisor_nonce: str, fence
     return hmac.new(token.encode(), text.encode(), "sha256").hexdigest()
 
 
-def same(shown: object, expected: str) -> bool:
+def same(proof: object, expected: str) -> bool:
     """Compares proofs in constant time."""
-    return isinstance(shown, str) and hmac.compare_digest(shown.encode(), expected.encode())
+    return isinstance(proof, str) and hmac.compare_digest(proof.encode(), expected.encode())

@@ -162,8 +162,8 @@ class Qmp:
     def _receive(self, deadline: float) -> dict[str, Any]:
         """The next message. Raises TimeoutError at the deadline, QmpLost."""
         while not self._inbox:
-            left = deadline - time.monotonic()
-            self._connection.settimeout(max(0.0, left))
+            remaining = deadline - time.monotonic()
+            self._connection.settimeout(max(0.0, remaining))
             try:
                 data = self._connection.recv(_PIECE)
                 if not data:

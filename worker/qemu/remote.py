@@ -69,17 +69,17 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
 
 def _line(connection: socket.socket, deadline: float) -> dict[str, Any]:
     """The first line; no byte after it is read. Raises TimeoutError at the deadline, on the monotonic clock."""
-    decoder, got = LineDecoder(handshake.LONGEST), 0
-    while got < handshake.LONGEST:
+    decoder, received = LineDecoder(handshake.LONGEST), 0
+    while received < handshake.LONGEST:
         # Time limit of the whole line: a peer that trickles bytes could otherwise take hours.
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError("timed out")
-        connection.settimeout(left)
+        connection.settimeout(remaining)
         byte = connection.recv(1)
         if not byte:
             break
-        got += 1
+        received += 1
         try:
             messages = decoder.feed(byte)
         except LineError as error:

@@ -221,13 +221,13 @@ def qemu_version() -> str:
 
 
 def _about(
-    volumes: Volumes, done: Callable[[str, Sequence[Path]], list[str]]
+    volumes: Volumes, run_job: Callable[[str, Sequence[Path]], list[str]]
 ) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
     """Requests about a pod's volumes. Args: done: runs a job."""
 
     def hashes(message: dict[str, Any]) -> dict[str, Any]:
         names = [str(name) for name in message["names"]]
-        digests = done(HASH, volumes.files(str(message["folder"]), names))
+        digests = run_job(HASH, volumes.files(str(message["folder"]), names))
         return {"hashes": dict(zip(names, digests, strict=True))}
 
     def release(message: dict[str, Any]) -> dict[str, Any]:

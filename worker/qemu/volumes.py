@@ -26,8 +26,8 @@ class Volumes:
         return [self._image(file.parent) for file in sorted(self._images.glob(f"*/{ABOUT}"))]
 
     def _image(self, folder: Path) -> dict[str, Any]:
-        about, secret = folder / ABOUT, folder / SECRET
-        text = about.read_text() if about.stat().st_size <= _MOST_ABOUT else ""
+        description, secret = folder / ABOUT, folder / SECRET
+        text = description.read_text() if description.stat().st_size <= _MOST_ABOUT else ""
         sizes = {file.name: file.stat().st_size for file in folder.iterdir() if file.is_file()}
         built_in = secret.read_text().strip() if secret.is_file() else ""
         return {"folder": str(folder), "about": text, "secret": built_in, "sizes": sizes}

@@ -205,8 +205,8 @@ class Dispatcher:
         except Exception:
             logger.exception("determining capabilities raised")
         finally:
-            rest = 0.0 if self._outdated else min(self._news_rest, LONGEST_REST)
-            self._look_again_at = time.monotonic() + rest
+            position = 0.0 if self._outdated else min(self._news_rest, LONGEST_REST)
+            self._look_again_at = time.monotonic() + position
 
     def _describe(self) -> WorkerInfo:
         """Current capabilities, and what prevents work from starting."""

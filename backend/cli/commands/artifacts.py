@@ -50,13 +50,13 @@ def copy_artifacts(
     try:
         stores = (folder_of(settings), open_store(settings))
         source, target = stores if to is Store.BUCKET else stores[::-1]
-        done = copy(source, target, lambda so_far: progress(f"{so_far.total} artifacts checked"))
+        report = copy(source, target, lambda partial: progress(f"{partial.total} artifacts checked"))
     except DeskarenaError as error:
         words = error.text
         raise CliError(words, exit_code=ExitCode.INFRASTRUCTURE, code=error.code) from error
-    for sha256, why in sorted(done.bad.items()):
+    for sha256, why in sorted(report.bad.items()):
         progress(f"Not copied: {sha256}: {why}")
-    result = {"copied": done.copied, "there": done.there, "not_copied": len(done.bad)}
+    result = {"copied": report.copied, "there": report.there, "not_copied": len(report.bad)}
     print_object(result, output, lambda row: print("{copied} copied, {there} there, {not_copied} not".format(**row)))
-    if done.bad:
+    if report.bad:
         raise typer.Exit(ExitCode.INFRASTRUCTURE)

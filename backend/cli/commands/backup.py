@@ -48,20 +48,20 @@ def backup(
     settings, target = _settings(data), BackupFolder(folder.expanduser().absolute())
     with _errors(), existing_database(settings.data_dir, os.environ) as url:
         store = open_store(settings)
-        done = make_backup(url, store, target, release=_release(), models=settings.models_path, tell=progress)
+        report = make_backup(url, store, target, release=_release(), models=settings.models_path, tell=progress)
         removed = target.prune(keep)[0] if keep else 0
-    result = {**vars(done), "removed_snapshots": removed}
-    for sha256, why in sorted(done.bad.items())[:MOST_PROBLEMS]:
+    result = {**vars(report), "removed_snapshots": removed}
+    for sha256, why in sorted(report.bad.items())[:MOST_PROBLEMS]:
         progress(f"Not backed up: {sha256}: {why}")
     print_object(
         result,
         output,
         lambda row: print(
             "snapshot {snapshot}: {rows} rows; {copied} artifacts copied, {there} there already".format(**row)
-            + f", {len(done.bad)} missing or damaged"
+            + f", {len(report.bad)} missing or damaged"
         ),
     )
-    _exit(good=not done.bad)
+    _exit(good=not report.bad)
 
 
 def restore(

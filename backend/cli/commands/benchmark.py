@@ -146,7 +146,7 @@ def label(
         raise UsageError(f"{file} is not a file.", code="path_not_found")
     with Api(server) as api:
         result = api.upload(f"/benchmarks/{name}/labels", {}, file.name, file)
-    print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
+    print_object(result, output, lambda result: print(f"{result['rows']} rows, {result['tasks']} tasks changed"))
 
 
 @app.command("label-from-people")
@@ -162,7 +162,7 @@ def label_from_people(
     """Create labels from results by people: median steps, median seconds and a difficulty."""
     with Api(server) as api:
         result = api.post(f"/benchmarks/{name}/labels/people?by={by}")
-    print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
+    print_object(result, output, lambda result: print(f"{result['rows']} rows, {result['tasks']} tasks changed"))
 
 
 @app.command("label-from-agents")
@@ -170,7 +170,7 @@ def label_from_agents(name: Name, output: OutputForm = Output.TABLE, server: Ser
     """Create labels from results by agents: terciles of their solve rates, with today's date."""
     with Api(server) as api:
         result = api.post(f"/benchmarks/{name}/labels/solve-rates")
-    print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
+    print_object(result, output, lambda result: print(f"{result['rows']} rows, {result['tasks']} tasks changed"))
 
 
 @app.command()
@@ -224,17 +224,17 @@ def zip_folder(folder: Path, target: Path, *, only_json: bool = False) -> Path:
 
 def files_below(root: Path) -> Iterator[Path]:
     """All files below a folder in a stable order, without hidden files and folders such as .git."""
-    for here, folders, names in os.walk(root):
+    for directory, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
-        yield from (Path(here) / name for name in sorted(names) if not name.startswith("."))
+        yield from (Path(directory) / name for name in sorted(names) if not name.startswith("."))
 
 
 def show_import(result: Any) -> None:
     """Print the result of an import."""
     benchmark = result["benchmark"]
     version = benchmark["task_set"]["version"]
-    done = f"created version {version}" if result["created"] else f"unchanged, version {version}"
-    print(f"{benchmark['name']}: {benchmark['tasks']} tasks, {done}")
+    outcome = f"created version {version}" if result["created"] else f"unchanged, version {version}"
+    print(f"{benchmark['name']}: {benchmark['tasks']} tasks, {outcome}")
     for warning in result["warnings"]:
         progress(f"Warning: {warning}")
 

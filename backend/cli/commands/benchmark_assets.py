@@ -57,8 +57,8 @@ def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
 def _finish(name: str, total: int, bad: Sequence[Any]) -> None:
     dead = sum(row["state"] == "dead" for row in bad)
     silent = sum(row["state"] == "missing" for row in bad)
-    there = total - dead - silent
-    progress(f"{there} of {total} files exist, {dead} links are dead, {silent} servers did not respond")
+    reachable = total - dead - silent
+    progress(f"{reachable} of {total} files exist, {dead} links are dead, {silent} servers did not respond")
     if dead or silent:
         progress(f"To add a file that you obtained elsewhere: deskarena benchmark asset add {name} URL FILE")
     if silent:
@@ -69,25 +69,25 @@ def _finish(name: str, total: int, bad: Sequence[Any]) -> None:
 
 def _fetch(api: Api, name: str, urls: Sequence[str], jobs: int, *, force: bool) -> Iterator[Any]:
     """Yields each file's row when its download has ended."""
-    left: SimpleQueue[str] = SimpleQueue()
-    done: SimpleQueue[Any] = SimpleQueue()
+    queue: SimpleQueue[str] = SimpleQueue()
+    results: SimpleQueue[Any] = SimpleQueue()
     for url in urls:
-        left.put(url)
+        queue.put(url)
 
     def work() -> None:
         with suppress(Empty):
             while True:
-                url = left.get_nowait()
+                url = queue.get_nowait()
                 try:
-                    done.put(_fetch_one(api, name, url, force=force))
+                    results.put(_fetch_one(api, name, url, force=force))
                 except CliError as error:
-                    done.put(error)
+                    results.put(error)
 
     # Daemon threads: an interrupted command must not wait for a large file.
     for _ in range(min(jobs, len(urls))):
         Thread(target=work, daemon=True).start()
     for _ in urls:
-        row = done.get()
+        row = results.get()
         if isinstance(row, CliError):
             raise row
         yield row

@@ -79,11 +79,15 @@ def as_result(run: Mapping[str, Any]) -> dict[str, Any]:
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Temporary data folder; also removes folders of demonstrations that were killed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        status = left.stat()
+    for stale_folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        status = stale_folder.stat()
         # The owner of a new folder may not have locked it yet.
-        if status.st_uid == os.geteuid() and time.time() - status.st_mtime > YOUNG_SECONDS and not is_in_use(left):
-            shutil.rmtree(left, ignore_errors=True)
+        if (
+            status.st_uid == os.geteuid()
+            and time.time() - status.st_mtime > YOUNG_SECONDS
+            and not is_in_use(stale_folder)
+        ):
+            shutil.rmtree(stale_folder, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
         yield folder

@@ -105,8 +105,8 @@ def prepare(
     entry = image_named(place, name)
     if entry.image is None or entry.problem:
         raise CliError(f"Image {name} cannot be used: {entry.problem}", code="image_not_usable")
-    shown = [(screen.width, screen.height) for screen in entry.image.screens]
-    resolution = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in shown else shown[0]
+    sizes = [(screen.width, screen.height) for screen in entry.image.screens]
+    resolution = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in sizes else sizes[0]
     progress(f"Preparing {name} for {resolution[0]}x{resolution[1]} ...")
     code, reply = images.ask(images.preparer(name, resolution), environment(place, accelerator))
     end(code)

@@ -96,9 +96,9 @@ def deliveries(
     server: Server = None,
 ) -> None:
     """List what was sent in the last 30 days, newest first."""
-    chosen = None if subscription is None else an_id(subscription, LIST)
+    subscription_id = None if subscription is None else an_id(subscription, LIST)
     with Api(server) as api:
-        rows = api.items("/deliveries", limit, subscription=chosen)
+        rows = api.items("/deliveries", limit, subscription=subscription_id)
         print_rows(rows, output, DELIVERIES, empty="Nothing was sent.")
 
 

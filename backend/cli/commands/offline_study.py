@@ -110,9 +110,9 @@ def results(
     with Api(server) as api:
         report = api.get(f"/offline-studies/{study}/results", **query)
     print_object(report, output, show_offline)
-    left = report["study"]["answers"] - report["study"]["ended"]
-    if left:
-        progress(f"{left} answers are still waited for")
+    pending = report["study"]["answers"] - report["study"]["ended"]
+    if pending:
+        progress(f"{pending} answers are still waited for")
 
 
 @app.command()

@@ -136,7 +136,7 @@ def paraphrase(
     output: OutputForm = Output.TABLE,
 ) -> None:
     """Have a model paraphrase composed tasks. A text is kept only if it matches the task graph."""
-    chosen = (data or default_data()).expanduser().absolute()
+    data_folder = (data or default_data()).expanduser().absolute()
     command = [
         sys.executable,
         "-m",
@@ -147,15 +147,15 @@ def paraphrase(
         "--model",
         model,
     ]
-    done = subprocess.run(
-        command, check=False, capture_output=True, text=True, env={**os.environ, "DESKARENA_DATA_DIR": str(chosen)}
+    result = subprocess.run(
+        command, check=False, capture_output=True, text=True, env={**os.environ, "DESKARENA_DATA_DIR": str(data_folder)}
     )
-    if done.returncode != 0:
+    if result.returncode != 0:
         raise CliError(
-            done.stderr.strip()[-2000:] or ("The model could not be reached. Check the endpoint (docs/models.md)."),
+            result.stderr.strip()[-2000:] or ("The model could not be reached. Check the endpoint (docs/models.md)."),
             code="model_not_reachable",
         )
-    print_object(json.loads(done.stdout.splitlines()[-1]), output, print_facts)
+    print_object(json.loads(result.stdout.splitlines()[-1]), output, print_facts)
 
 
 def _check_free(out: Path) -> None:

@@ -354,7 +354,9 @@ def command(run: str, word: str, output: Output, server: str | None, body: dict[
     """Send a command that changes a run, and print the result."""
     with Api(server) as api:
         changed = api.post(f"/runs/{run}/{word}", body)
-        print_object(changed, output, lambda done: print(f"{done['status']}: {done['episodes']} episodes changed"))
+        print_object(
+            changed, output, lambda result: print(f"{result['status']}: {result['episodes']} episodes changed")
+        )
 
 
 def set_options(**options: Any) -> dict[str, Any]:

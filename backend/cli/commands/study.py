@@ -137,9 +137,9 @@ def results(
         print_rows(results["comparisons"], Output.JSONL, COMPARISONS)
     else:
         print_object(results, Output(output.value), show_results)
-    left = results["study"]["episodes"] - results["study"]["ended"]
-    if left:
-        progress(f"{left} episodes have not ended yet")
+    pending = results["study"]["episodes"] - results["study"]["ended"]
+    if pending:
+        progress(f"{pending} episodes have not ended yet")
 
 
 def set_values(values: dict[str, Any]) -> dict[str, Any]:

@@ -260,8 +260,8 @@ def apply_recording(
             raise UsageError(
                 "The draft has no recording. Start one with `deskarena task record`.", code="draft_not_recorded"
             )
-        chosen = recording or known[0]
-        print_object(api.post(f"/drafts/{draft}/recordings/{chosen}/apply", {"by": by}), output, show_draft)
+        recording_id = recording or known[0]
+        print_object(api.post(f"/drafts/{draft}/recordings/{recording_id}/apply", {"by": by}), output, show_draft)
 
 
 @app.command()

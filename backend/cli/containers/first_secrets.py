@@ -50,8 +50,8 @@ def lay_out(root: Path, *, owned: bool = True) -> bool:
         root: mount point of the volume.
         owned: change each folder's owner; requires root.
     """
-    done = root / "done"
-    written = done.exists()
+    marker = root / "done"
+    written = marker.exists()
     word = {name: secrets.token_urlsafe(32) for name in ("database", "broker", "token", "key", "secret")}
     for folder, (reader, files) in texts(word).items():
         if not written:
@@ -59,7 +59,7 @@ def lay_out(root: Path, *, owned: bool = True) -> bool:
         if owned and (root / folder).stat().st_uid != reader:
             _give(root / folder, reader)
     # Created last: without it, an interrupted start begins again, and no server has read any file yet.
-    done.touch()
+    marker.touch()
     return not written
 
 

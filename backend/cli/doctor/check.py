@@ -84,7 +84,7 @@ class CheckWords:
             read: Extracts the detail from the output.
         """
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
             )
         except FileNotFoundError:
@@ -93,9 +93,9 @@ class CheckWords:
             return self.broken(f"{argv[0]} did not exit within {PROBE_SECONDS:g} s")
         except OSError as error:
             return self.broken(f"{argv[0]}: {error.strerror}")
-        if done.returncode != 0:
-            return self.broken(first_line(done.stderr or done.stdout) or f"exit code {done.returncode}")
-        return self.ok(read(first_line(done.stdout or done.stderr)))
+        if result.returncode != 0:
+            return self.broken(first_line(result.stderr or result.stdout) or f"exit code {result.returncode}")
+        return self.ok(read(first_line(result.stdout or result.stderr)))
 
 
 def first_line(text: str) -> str:

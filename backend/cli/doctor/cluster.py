@@ -19,14 +19,14 @@ def k8s() -> DoctorCheck:
     """Checks the configured cluster, if there is one."""
     words = [sys.executable, "-P", "-m", "worker.k8s.preflight"]
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return K8S.broken(f"the check of the cluster failed: {error}")
-    if done.returncode != 0:
-        return K8S.broken(first_line("\n".join(reversed(done.stderr.splitlines()))))
-    return read(done.stdout)
+    if result.returncode != 0:
+        return K8S.broken(first_line("\n".join(reversed(result.stderr.splitlines()))))
+    return read(result.stdout)
 
 
 def read(text: str) -> DoctorCheck:

@@ -45,7 +45,7 @@ def run_trials(environment: Mapping[str, str], programs: Mapping[str, Sequence[s
     """
     command = [sys.executable, "-P", "-m", module, json.dumps(programs)]
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False,
             env=dict(environment),
         )  # fmt: skip
@@ -53,11 +53,11 @@ def run_trials(environment: Mapping[str, str], programs: Mapping[str, Sequence[s
         return Trials({}, f"the tests did not finish: {module} took longer than {SECONDS:g} s")
     except OSError as error:
         return Trials({}, f"the tests failed: {error}")
-    if done.returncode != 0:
+    if result.returncode != 0:
         # The last line of a traceback has the error.
-        return Trials({}, (f"the tests failed: {first_line(chr(10).join(reversed(done.stderr.splitlines())))}"))
+        return Trials({}, (f"the tests failed: {first_line(chr(10).join(reversed(result.stderr.splitlines())))}"))
     try:
-        results = json.loads(done.stdout.splitlines()[-1])
+        results = json.loads(result.stdout.splitlines()[-1])
         return Trials({name: (CheckState(result["state"]), str(result["detail"])) for name, result in results.items()})
     except (ValueError, LookupError, TypeError, AttributeError):
         return Trials({}, f"the tests failed: the output of {module} cannot be parsed")

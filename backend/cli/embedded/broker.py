@@ -41,17 +41,17 @@ def start_broker(data_dir: Path, *, port: int | None = None, hold_fds: tuple[int
     install = runtime_dir.runnable(root, (program,), server_identity(data_dir / "broker", "broker"), data_dir)
     password = password_file(data_dir / "broker.password")
     for tries_left in range(START_TRIES - 1, -1, -1):
-        chosen = port or _free_port()
-        config = broker_config(chosen, password)
+        broker_port = port or _free_port()
+        config = broker_config(broker_port, password)
         process = spawn(_spec(install, program, data_dir, config, hold_fds))
         try:
-            wait_until_ready(process, partial(_answers, chosen, password))
+            wait_until_ready(process, partial(_answers, broker_port, password))
         except StackError:
             # Another process took the free port in the meantime: retry with another one.
             if port is not None or tries_left == 0:
                 raise
         else:
-            url = f"redis://:{password}@{HOST}:{chosen}/0"
+            url = f"redis://:{password}@{HOST}:{broker_port}/0"
             return RunningServer(url=url, process=process)
     raise AssertionError
 

@@ -184,8 +184,8 @@ class GuardedProcess:
 
     def _next_message(self, deadline: float) -> dict[str, Any] | None:
         while b"\n" not in self._pending:
-            left = max(0.0, deadline - time.monotonic())
-            if not select.select([self._stdout], [], [], left)[0]:
+            remaining = max(0.0, deadline - time.monotonic())
+            if not select.select([self._stdout], [], [], remaining)[0]:
                 return None
             data = os.read(self.fileno(), 65536)
             if not data:

@@ -64,7 +64,7 @@ def owned_folder(path: Path, identity: Identity | None) -> Path:
 def version_line(program: Path, identity: Identity | None) -> str | None:
     """Output of `program --version` run as `identity`; None if it cannot be run."""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [program, "--version"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -79,7 +79,7 @@ def version_line(program: Path, identity: Identity | None) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None
 
 
 @dataclass(frozen=True, kw_only=True)

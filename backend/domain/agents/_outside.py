@@ -67,11 +67,11 @@ class OutsideAgent:
             AgentFailed: no answer came. The loop normally ends the episode by its time limit before that.
             ClusterLost: the channel is gone.
         """
-        before, left = self.line.wait_seconds(), self._context.max_seconds + LATER_SECONDS
-        while (more := left + self.line.wait_seconds() - before) > 0:
+        before, remaining = self.line.wait_seconds(), self._context.max_seconds + LATER_SECONDS
+        while (more := remaining + self.line.wait_seconds() - before) > 0:
             message = self.line.take(min(LOOK_SECONDS, more))
             if message is None:
-                left -= LOOK_SECONDS
+                remaining -= LOOK_SECONDS
             elif message.get("index") == observation.index:
                 return self.read(message, observation)
         raise AgentFailed("no answer in time", code="agent_timeout")

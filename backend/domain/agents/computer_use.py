@@ -86,11 +86,11 @@ class ComputerUse(ModelAgent):
         return super().act(observation)
 
     def _results(self, turn: _Turn, observation: Observation) -> Mapping[str, CallResult]:
-        results, rest = dict[str, CallResult](), observation.results
+        results, remaining = dict[str, CallResult](), observation.results
         for call in () if turn.failed else turn.reply.calls:
             count = len(self._space.parse(turn.reply.model_copy(update={"calls": (call,)}), turn.sight))
-            outcome = CallOutcome(results=rest[:count], frame=observation.frame, sight=turn.sight)
-            result, rest = self._result(call, outcome), rest[count:]
+            outcome = CallOutcome(results=remaining[:count], frame=observation.frame, sight=turn.sight)
+            result, remaining = self._result(call, outcome), remaining[count:]
             if result is not None:
                 results[call.id] = result
         return results
@@ -106,15 +106,15 @@ class ComputerUse(ModelAgent):
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """The conversation. The oldest turns are dropped first; the task always stays at the beginning."""
         history = self.params.history
-        shown = self._turns if history is None else self._turns[len(self._turns) - min(history, len(self._turns)) :]
-        if excluded > len(shown):
+        turns = self._turns if history is None else self._turns[len(self._turns) - min(history, len(self._turns)) :]
+        if excluded > len(turns):
             return None
-        shown = shown[excluded:]
+        turns = turns[excluded:]
         system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
         messages = [message("system", system)]
         last: _Turn | None = None
-        for number, turn in enumerate(shown):
-            picture = turn.picture if len(shown) - number < self.params.images else None
+        for number, turn in enumerate(turns):
+            picture = turn.picture if len(turns) - number < self.params.images else None
             messages += [self._user(last, turn.words, picture), reply_message(turn.reply)]
             last = turn
         return [*messages, self._user(last, observation.note, observation.picture)]

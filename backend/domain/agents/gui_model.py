@@ -62,15 +62,15 @@ class GuiModel(ModelAgent):
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """The conversation. The oldest turns are dropped first; the task always stays at the beginning."""
         history = self.params.history
-        shown = self._turns if history is None else self._turns[len(self._turns) - min(history, len(self._turns)) :]
-        if excluded > len(shown):
+        turns = self._turns if history is None else self._turns[len(self._turns) - min(history, len(self._turns)) :]
+        if excluded > len(turns):
             return None
-        shown = shown[excluded:]
+        turns = turns[excluded:]
         system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
         words = self.prompt("task", instruction=self.active_context.instruction)
         messages = [message("system", system)]
-        for number, turn in enumerate(shown):
-            picture = turn.picture if len(shown) - number < self.params.images else None
+        for number, turn in enumerate(turns):
+            picture = turn.picture if len(turns) - number < self.params.images else None
             messages += [message("user", words, turn.words, picture or _OLD), reply_message(turn.reply)]
             words = ""
         return [*messages, message("user", words, observation.note, observation.picture)]

@@ -85,12 +85,12 @@ class Human:
         if self._pending is not None:
             pending, self._pending = self._pending, None
             return self._read(pending, context)
-        before, left, waited = context.line.wait_seconds(), context.max_seconds, False
-        while (more := left + context.line.wait_seconds() - before) > 0:
+        before, remaining, waited = context.line.wait_seconds(), context.max_seconds, False
+        while (more := remaining + context.line.wait_seconds() - before) > 0:
             message = context.line.take(min(LOOK_SECONDS, more) if waited else AT_ONCE)
             if message is not None:
                 return self._late_message(message, context, waited=waited)
-            left -= LOOK_SECONDS if waited else 0.0
+            remaining -= LOOK_SECONDS if waited else 0.0
             waited = True
         return Decision(stop=EndedBy.TIME, explanation="Nobody acted any more.")
 

@@ -49,8 +49,8 @@ class OmniAgent(ModelAgent):
 
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """The request. The oldest actions are dropped first."""
-        shown = self._done[-self.params.history :] if self.params.history else []
-        if excluded > len(shown):
+        entries = self._done[-self.params.history :] if self.params.history else []
+        if excluded > len(entries):
             return None
         front, _ = titles(observation.windows or ())
         question = self.prompt(
@@ -58,7 +58,7 @@ class OmniAgent(ModelAgent):
             instruction=self.active_context.instruction,
             note=observation.note,
             front=front,
-            done=shown[excluded:],
+            done=entries[excluded:],
             beside=observation.view is not None and observation.view.left > 0 and observation.index > 0,
             controls=controls_table(observation.marks, observation.a11y_tree, self.params.control_tokens)
             if observation.marks

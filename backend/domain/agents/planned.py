@@ -111,12 +111,12 @@ class Planned(ModelAgent):
 
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """The planner's request. The oldest actions are dropped first."""
-        shown = self._done[-self.params.history :] if self.params.history else []
-        if excluded > len(shown):
+        entries = self._done[-self.params.history :] if self.params.history else []
+        if excluded > len(entries):
             return None
         self._picture = observation.picture
         question = self.prompt(
-            "step", instruction=self.active_context.instruction, note=observation.note, done=shown[excluded:]
+            "step", instruction=self.active_context.instruction, note=observation.note, done=entries[excluded:]
         )
         system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
         return [message("system", system), message("user", question, observation.picture)]

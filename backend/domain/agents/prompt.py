@@ -73,13 +73,13 @@ class Prompt(ModelAgent):
 
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """The request: system message, past turns, current step. The oldest turn is dropped first."""
-        shown = self._turns[-self.params.history :] if self.params.history else []
-        if excluded > len(shown):
+        turns = self._turns[-self.params.history :] if self.params.history else []
+        if excluded > len(turns):
             return None
-        shown = shown[excluded:]
-        first = len(shown) + 1 - (self.params.images or len(shown) + 1)
+        turns = turns[excluded:]
+        first = len(turns) + 1 - (self.params.images or len(turns) + 1)
         messages = [message("system", self._system(observation, sight))]
-        for number, turn in enumerate(shown):
+        for number, turn in enumerate(turns):
             picture = turn.picture if number >= first else None
             messages += [message("user", turn.text, picture), reply_message(turn.reply, empty="No action.")]
         return [*messages, message("user", self._text(observation, sight, now=True), observation.picture)]

@@ -49,10 +49,10 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
         )
     warnings: list[str] = []
     about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
-    chosen = listed_files(root, files_by_key(files, root), root / ALL if (root / ALL).exists() else None, warnings)
+    task_files = listed_files(root, files_by_key(files, root), root / ALL if (root / ALL).exists() else None, warnings)
     return LoadedBenchmark(
         kind=kind,
-        tasks=tuple(read_task(file, root, key, dialect, warnings) for key, file in chosen.items()),
+        tasks=tuple(read_task(file, root, key, dialect, warnings) for key, file in task_files.items()),
         assets=read_assets(root),
         warnings=tuple(warnings),
         licence=str(about.get("licence", "")),
@@ -92,8 +92,8 @@ def listed_files(
         if key not in present:
             wrong = f"key {key.domain}: {key.name} is listed, but there is no file {key}.json"
             raise Invalid(wrong, code="invalid_task_file", path=name_of(file, root))
-    left = [key for key in present if key not in set(keys)]
-    warnings += [f"{key}.json: it is not in {file.name} and was left out" for key in left]
+    unlisted = [key for key in present if key not in set(keys)]
+    warnings += [f"{key}.json: it is not in {file.name} and was left out" for key in unlisted]
     return {key: present[key] for key in keys}
 
 
@@ -157,9 +157,9 @@ def read_assets(root: Path) -> Mapping[str, bytes]:
     if not folder.is_dir():
         return {}
     assets: dict[str, bytes] = {}
-    left = MAX_ASSETS_BYTES
+    remaining = MAX_ASSETS_BYTES
     for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-        data = read_bytes(file, root, min(MAX_ASSET_BYTES, left))
-        left -= len(data)
+        data = read_bytes(file, root, min(MAX_ASSET_BYTES, remaining))
+        remaining -= len(data)
         assets[file.relative_to(folder).as_posix()] = data
     return assets

@@ -31,26 +31,26 @@ class TaskFolder:
     lists: Sequence[Path]
 
 
-def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) -> TaskFolder:
+def find_place(root: Path, suite_names: Sequence[str], other_suites: Collection[str]) -> TaskFolder:
     """Finds the folder of tasks at or below `root`.
 
     Args:
         root: an existing folder: the checkout, any folder between it and the tasks, the folder of tasks, or one domain.
         suite_names: names under which the suite publishes the folder of its tasks, best first.
-        others: names of folders with other tasks (variants, another system); used only if there is nothing else.
+        other_suites: names of folders with other tasks (variants, another system); used only if there is nothing else.
 
     Raises:
         Invalid: there is no such folder, or several and the choice is ambiguous.
     """
-    if root.name in {*suite_names, *others} and (own := _domains(root)):
+    if root.name in {*suite_names, *other_suites} and (own := _domains(root)):
         return _place(root, own, root)
     folders = [(folder, files) for folder in _folders(root) if (files := _domains(folder))]
-    tasks = [pair for pair in folders if pair[0].name not in others and any(map(_is_task, pair[1][:LOOKED_AT]))]
+    tasks = [pair for pair in folders if pair[0].name not in other_suites and any(map(_is_task, pair[1][:LOOKED_AT]))]
     for names in ([name] for name in suite_names):
         if named := [pair for pair in folders if pair[0].name in names]:
             return _only(named, root)
-    rest = [pair for pair in folders if pair[0].name in others]
-    for candidates in (tasks, rest, [pair for pair in folders if pair[0] == root]):
+    other_folders = [pair for pair in folders if pair[0].name in other_suites]
+    for candidates in (tasks, other_folders, [pair for pair in folders if pair[0] == root]):
         if candidates:
             return _only(candidates, root)
     if own := [(root.name, file) for file in _json_files(root) if not file.name.startswith(("test_", "about."))]:
@@ -95,7 +95,7 @@ def _place(folder: Path, files: Files, root: Path) -> TaskFolder:
 
 def _folders(root: Path) -> Iterator[Path]:
     """The folder and its subfolders, bounded in number; hidden ones and links are skipped."""
-    for number, (here, below, _) in enumerate(os.walk(root)):
+    for number, (directory, below, _) in enumerate(os.walk(root)):
         if number > MAX_FOLDERS:
             raise Invalid(
                 f"there are more than {MAX_FOLDERS} folders",
@@ -103,10 +103,10 @@ def _folders(root: Path) -> Iterator[Path]:
                 path=root.name,
                 hint="Give the folder of tasks.",
             )
-        depth = len(Path(here).relative_to(root).parts)
+        depth = len(Path(directory).relative_to(root).parts)
         names = [name for name in below if not name.startswith((".", "__")) and name not in _ASIDE]
         below[:] = sorted(names) if depth < MAX_LEVELS else []
-        yield Path(here)
+        yield Path(directory)
 
 
 def _domains(folder: Path) -> list[tuple[str, Path]]:

@@ -54,10 +54,10 @@ def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
     suite = _suite(place, published)
     warnings: list[str] = []
     everything = next((file for file in place.lists if file.name == ALL), None)
-    chosen = listed_files(root, files_by_key(place.files, root), everything, warnings)
-    tasks = tuple(read_task(file, root, key, published.kind, warnings, suite=suite) for key, file in chosen.items())
-    variants = _variants(root, place, published, suite, chosen, warnings)
-    selections = _selections(root, place, chosen, warnings)
+    task_files = listed_files(root, files_by_key(place.files, root), everything, warnings)
+    tasks = tuple(read_task(file, root, key, published.kind, warnings, suite=suite) for key, file in task_files.items())
+    variants = _variants(root, place, published, suite, task_files, warnings)
+    selections = _selections(root, place, task_files, warnings)
     return LoadedBenchmark(
         kind=published.kind,
         suite=suite.name,
@@ -90,7 +90,7 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
     place: TaskFolder,
     published: SuitePublication,
     suite: Suite,
-    chosen: Mapping[TaskKey, Path],
+    task_files: Mapping[TaskKey, Path],
     warnings: list[str],
 ) -> list[Variant]:
     variants = []
@@ -100,8 +100,8 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
             continue
         files = files_by_key(beside.files, root)
         warnings += [f"{name_of(files[key], root)}: there is no such task in {place.folder.name}, it was left out"
-                     for key in files if key not in chosen]  # fmt: skip
-        for key in chosen:
+                     for key in files if key not in task_files]  # fmt: skip
+        for key in task_files:
             if key in files:
                 task = read_task(files[key], root, key, published.kind, [], suite=suite)
                 variants.append(Variant(axis=axis, value=value, task=task))
@@ -109,7 +109,7 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
 
 
 def _selections(
-    root: Path, place: TaskFolder, chosen: Mapping[TaskKey, Path], warnings: list[str]
+    root: Path, place: TaskFolder, task_files: Mapping[TaskKey, Path], warnings: list[str]
 ) -> dict[str, tuple[str, ...]]:
     """Named selections from the test lists; a listed task that does not exist is a warning."""
     selections: dict[str, tuple[str, ...]] = {}
@@ -117,16 +117,16 @@ def _selections(
         if file.name == ALL:
             continue
         try:
-            keys = list(dict.fromkeys(spelling_of(key, chosen) for key in read_list(file, root)))
+            keys = list(dict.fromkeys(spelling_of(key, task_files) for key in read_list(file, root)))
         except Invalid as error:
             warnings.append(f"{error}; the list was left out")
             continue
-        missing = [str(key) for key in keys if key not in chosen]
+        missing = [str(key) for key in keys if key not in task_files]
         if missing:
             warnings.append(f"{name_of(file, root)}: it names tasks that are not there: {', '.join(missing[:5])}")
-        here = tuple(str(key) for key in keys if key in chosen)
-        if here:
-            selections[file.stem] = here
+        selected = tuple(str(key) for key in keys if key in task_files)
+        if selected:
+            selections[file.stem] = selected
     return selections
 
 

@@ -29,7 +29,7 @@ class OmniBench:
         warnings: list[str] = []
         pool = read_pool(root, warnings)
         tasks: list[Task] = []
-        others: list[Variant] = []
+        variants_of_task: list[Variant] = []
         for name, raw in task_files(root):
             try:
                 graph = read_task(raw, name, pool)
@@ -37,7 +37,7 @@ class OmniBench:
             except Invalid as error:
                 raise Invalid(f"key {error}", code="invalid_task_file", path=name, hint=error.hint) from error
             tasks.append(task)
-            others += variants(task, graph)
+            variants_of_task += variants(task, graph)
         if not tasks:
             raise Invalid(
                 "there is no task",
@@ -50,7 +50,7 @@ class OmniBench:
             # Tasks composed here are in one file; the paper has no results on them.
             suite="" if (root / LINES).exists() else self.kind,
             tasks=tuple(tasks),
-            variants=tuple(others),
+            variants=tuple(variants_of_task),
             selections=_selections(tasks),
             assets=read_assets(root),
             warnings=(*warnings, *_uncategorised_apps(pool), *_unknown(pool)),

@@ -41,8 +41,8 @@ class ProSoftArena:
         place = find_place(root, ("examples", "tasks"), ())
         folder = _Folder(root, self.kind)
         everything = next((file for file in place.lists if file.name == ALL), None)
-        chosen = listed_files(root, files_by_key(place.files, root), everything, folder.warnings)
-        tasks = _with_operations(tuple(folder.task(key, file) for key, file in chosen.items()), folder.warnings)
+        task_files = listed_files(root, files_by_key(place.files, root), everything, folder.warnings)
+        tasks = _with_operations(tuple(folder.task(key, file) for key, file in task_files.items()), folder.warnings)
         about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
         return LoadedBenchmark(
             kind=self.kind,

@@ -29,20 +29,20 @@ class ContentCheck:
 
 
 def review_checks(
-    content: DraftContent, others: Iterable[tuple[str, str]], stored: Collection[str] = ()
+    content: DraftContent, other_tasks: Iterable[tuple[str, str]], stored: Collection[str] = ()
 ) -> tuple[ContentCheck, ...]:
     """Runs all checks on one draft.
 
     Args:
         content: the draft.
-        others: (name, instruction) of tasks and drafts that it must not duplicate.
+        other_tasks: (name, instruction) of tasks and drafts that it must not duplicate.
         stored: addresses of files of the web that are already stored.
     """
     problems = findings(task_of(content), assets_of(content))
     wrong = [problem for problem in problems if problem.severity == "error"]
     names = [problem for problem in wrong if problem.unknown]
     rest = [problem for problem in wrong if not problem.unknown]
-    alike = near_duplicates(content.instruction, others)
+    alike = near_duplicates(content.instruction, other_tasks)
     return (
         ContentCheck("duplicates", "Near-duplicates", tuple(f"{name}: cosine {value:.2f}" for name, value in alike)),
         ContentCheck("names", "Names and parameters", _texts([*names, *rest]), stops=bool(wrong)),

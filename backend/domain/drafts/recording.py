@@ -109,21 +109,21 @@ def _translate(acts: Sequence[Action], tree: Sequence[Widget], recording: Record
         _add_action(action, tree, recording)
 
 
-def _pair(start: Action, then: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
+def _pair(start: Action, follow_up: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
     """Pairs a pointer move with the drag or scroll that follows it."""
     at = selector_at(tree, start)
-    if then.type is ActionType.DRAG_TO:
-        end = selector_at(tree, then)
-        if at is None or end is None or then.button != "left":
+    if follow_up.type is ActionType.DRAG_TO:
+        end = selector_at(tree, follow_up)
+        if at is None or end is None or follow_up.button != "left":
             recording.problems.append(
-                f"A drag with the {then.button} button was left out: no widget lies at one of its ends."
+                f"A drag with the {follow_up.button} button was left out: no widget lies at one of its ends."
             )
         else:
             recording.steps.append({"drag": {"from": at, "to": end}})
-    elif at is None or not then.dy:
+    elif at is None or not follow_up.dy:
         recording.problems.append("A turn of the wheel was left out: it is sideways, or no widget lies under it.")
     else:
-        recording.steps.append({"scroll": {"at": at, "dy": then.dy}})
+        recording.steps.append({"scroll": {"at": at, "dy": follow_up.dy}})
 
 
 def _add_action(action: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
@@ -166,8 +166,8 @@ def selector_at(tree: Sequence[Widget], action: Action) -> Mapping[str, Any] | N
     active = [node for node in under if node.in_active] or under
     # Of two widgets of the same size, the later one is the inner one.
     nearest = [node for _, node in sorted(enumerate(active), key=lambda pair: (_area(pair[1]), -pair[0]))]
-    chosen = next((node for node in nearest if _says_something(node)), nearest[0])
-    return _selector(chosen, tree, x, y)
+    target = next((node for node in nearest if _says_something(node)), nearest[0])
+    return _selector(target, tree, x, y)
 
 
 def _covers(widget: Widget, x: int, y: int) -> bool:

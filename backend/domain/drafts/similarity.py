@@ -30,18 +30,18 @@ def cosine(first: Mapping[str, int], second: Mapping[str, int]) -> float:
     return min(1.0, shared / norms) if norms else 0.0
 
 
-def near_duplicates(text: str, others: Iterable[tuple[str, str]], *, most: int = 5) -> list[tuple[str, float]]:
+def near_duplicates(text: str, other_texts: Iterable[tuple[str, str]], *, most: int = 5) -> list[tuple[str, float]]:
     """Those of `others` that are too similar to `text`, most similar first.
 
     Args:
         text: an instruction.
-        others: (name, instruction).
+        other_texts: (name, instruction).
         most: maximum number of results.
 
     Returns:
         (name, cosine), each cosine at least `NEAR`.
     """
     vector = shingles(text)
-    alike = ((name, cosine(vector, shingles(other))) for name, other in others)
+    alike = ((name, cosine(vector, shingles(other))) for name, other in other_texts)
     matches = [(name, value) for name, value in alike if value >= NEAR]
     return sorted(matches, key=lambda pair: (-pair[1], pair[0]))[:most]

@@ -65,9 +65,9 @@ def _wrap(line: str) -> list[str]:
 
 
 def _content(lines: Sequence[str]) -> bytes:
-    shown = [b"BT /F1 12 Tf %d TL %d %d Td" % (_LINE, _LEFT, _TOP)]
-    shown += [b"<%s> Tj T*" % line.encode("utf-16-be").hex().encode() for line in lines]
-    return b"\n".join([*shown, b"ET"])
+    operators = [b"BT /F1 12 Tf %d TL %d %d Td" % (_LINE, _LEFT, _TOP)]
+    operators += [b"<%s> Tj T*" % line.encode("utf-16-be").hex().encode() for line in lines]
+    return b"\n".join([*operators, b"ET"])
 
 
 def _stream(data: bytes) -> bytes:

@@ -80,12 +80,12 @@ def _by_ffmpeg(path: str) -> tuple[Any, str]:
         )
     options = ["-nostdin", "-v", "error", "-protocol_whitelist", "file,pipe", "-t", str(MAX_SECONDS)]
     form = ["-vn", "-ac", "1", "-ar", str(RATE), "-f", "f32le", "pipe:1"]
-    done = subprocess.run(
+    result = subprocess.run(
         [program, *options, "-i", f"file:{path}", *form], capture_output=True, check=False, timeout=60
     )
-    if done.returncode != 0:
-        return None, f"the file is not a readable sound: {done.stderr.decode(errors='replace').strip()[-120:]}"
-    return np.frombuffer(done.stdout[: len(done.stdout) // 4 * 4], np.float32), ""
+    if result.returncode != 0:
+        return None, f"the file is not a readable sound: {result.stderr.decode(errors='replace').strip()[-120:]}"
+    return np.frombuffer(result.stdout[: len(result.stdout) // 4 * 4], np.float32), ""
 
 
 def _resample(samples: Any, rate: int) -> Any:

@@ -102,18 +102,18 @@ def pieces(paragraph: Element) -> Iterator[tuple[str, tuple[str, ...]]]:
     """
     empty, blank = True, None
     for text, styles, as_written in _pieces(paragraph, (paragraph.get(f"{_TEXT}style-name", ""),)):
-        shown = _BLANKS.sub(" ", text) if as_written else text
-        if as_written and shown.startswith(" "):
-            shown = shown[1:]
+        visible_text = _BLANKS.sub(" ", text) if as_written else text
+        if as_written and visible_text.startswith(" "):
+            visible_text = visible_text[1:]
             blank = None if empty else blank or styles
-        if not shown:
+        if not visible_text:
             continue
         if blank is not None:
             yield " ", blank
             blank = None
-        if as_written and shown.endswith(" "):
-            shown, blank = shown[:-1], styles
-        yield shown, styles
+        if as_written and visible_text.endswith(" "):
+            visible_text, blank = visible_text[:-1], styles
+        yield visible_text, styles
         empty = False
 
 

@@ -86,13 +86,13 @@ def read_pictures(path: str | None) -> list["Image"]:
     pictures: list[Image] = []
     with open_pdf(path) as document:
         for page in _pages(document, MAX_PAGES):
-            for thing in page.get_objects(filter=(FPDF_PAGEOBJ_IMAGE,), max_depth=5):
+            for picture_object in page.get_objects(filter=(FPDF_PAGEOBJ_IMAGE,), max_depth=5):
                 if len(pictures) >= MAX_PICTURES:
                     return pictures
                 with suppress(pdfium.PdfiumError, OSError, ValueError):
-                    width, height = thing.get_px_size()
+                    width, height = picture_object.get_px_size()
                     if 0 < width * height <= MAX_PIXELS:
-                        pictures.append(thing.get_bitmap().to_pil().convert("RGB"))
+                        pictures.append(picture_object.get_bitmap().to_pil().convert("RGB"))
     return pictures
 
 

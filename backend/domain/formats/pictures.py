@@ -117,9 +117,9 @@ def _eight_bits(picture: "Image") -> "Image":
         scaled = to_eight_bits(strip, most)
         gray[row : row + STRIP, :, 0] = np.rint(255 - scaled if tags.get(_PHOTOMETRIC) == 0 else scaled)
         gray[row : row + STRIP, :, 1] = np.where(strip == transparent, 0, 255)
-    shown = Pictures.fromarray(gray) if isinstance(transparent, int) else Pictures.fromarray(gray[..., 0])
-    shown.info |= {name: note for name, note in picture.info.items() if name == "exif"}
-    return shown
+    converted = Pictures.fromarray(gray) if isinstance(transparent, int) else Pictures.fromarray(gray[..., 0])
+    converted.info |= {name: note for name, note in picture.info.items() if name == "exif"}
+    return converted
 
 
 def _most(picture: "Image", values: "np.ndarray") -> float:

@@ -62,11 +62,11 @@ def runs(name: str, processes: Collection[str]) -> bool:
 
 def shows(name: str, title: str, classes: Sequence[str] = ()) -> bool:
     """Whether a window matches: a program's name, a title, or both joined by ` - ` in any order."""
-    plain, here = title.lower(), {class_name.lower() for class_name in classes}
+    plain, folded_classes = title.lower(), {class_name.lower() for class_name in classes}
     for part in (piece.strip() for piece in name.split(" - ")):
         known = program(part)
         by_program = known is not None and (
-            any(title in plain for title in known.titles) or bool(here & set(known.classes))
+            any(title in plain for title in known.titles) or bool(folded_classes & set(known.classes))
         )
         if part.lower() not in plain and not by_program:
             return False

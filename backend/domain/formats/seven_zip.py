@@ -157,8 +157,8 @@ class _Reader:
         return [bool(data[place // 8] & 0x80 >> place % 8) for place in range(number)]
 
     def digests(self, number: int) -> list[int | None]:
-        there = [True] * number if self.byte() else self.bits(number)
-        return [int.from_bytes(self.take(4), "little") if defined else None for defined in there]
+        defined_flags = [True] * number if self.byte() else self.bits(number)
+        return [int.from_bytes(self.take(4), "little") if defined else None for defined in defined_flags]
 
     def streams(self) -> list[Folder]:
         """Position and coders of the packed bytes."""

@@ -8,7 +8,7 @@ def read_sparklines(sheet: Sheet) -> dict[str, str]:
     """Cell -> data of its sparkline: `F3` -> `Sheet1!C3:E3`."""
     sparklines = {}
     for item in sheet.root.iterfind(".//{*}sparkline"):
-        drawn, shown = item.findtext("{*}sqref"), item.findtext("{*}f")
+        drawn, source = item.findtext("{*}sqref"), item.findtext("{*}f")
         if drawn:
-            sparklines[drawn.replace("$", "")] = reference(shown)
+            sparklines[drawn.replace("$", "")] = reference(source)
     return sparklines

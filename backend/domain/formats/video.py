@@ -48,8 +48,8 @@ def each_frame(path: str) -> Iterator["Image"]:
     try:
         pixels = capture.get(cv2.CAP_PROP_FRAME_WIDTH) * capture.get(cv2.CAP_PROP_FRAME_HEIGHT)
         while 0 < pixels <= MAX_PIXELS:
-            there, frame = capture.read()
-            if not there:
+            read, frame = capture.read()
+            if not read:
                 return
             yield Pictures.fromarray(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB))
     finally:

@@ -74,18 +74,18 @@ def judge(
     if not question.criteria:
         raise EvaluatorFailed("the task has nothing for a judge", code="task_has_no_criteria")
     steps, config, key = question.steps, question.judge, question.sha256
-    shown = picture_positions(steps, question.most)
-    if not shown:
+    positions = picture_positions(steps, question.most)
+    if not positions:
         raise EvaluatorFailed("the attempt has no picture for a judge", code="picture_missing")
-    voter = _Voter(question, shown, client, store, fetch)
+    voter = _Voter(question, positions, client, store, fetch)
     return Judgement(
         judge=config,
         prompt_sha256=PROMPT_SHA256,
         input_sha256=key,
         criteria=question.criteria,
         last_step=last_step(steps),
-        pictures=shown,
-        left_out=left_out(steps, shown),
+        pictures=positions,
+        left_out=left_out(steps, positions),
         votes=tuple(voter.vote(number, key) for number in range(config.votes)),
     )
 
@@ -96,13 +96,13 @@ class _Voter:
     def __init__(
         self,
         question: Question,
-        shown: tuple[int, ...],
+        positions: tuple[int, ...],
         client: Callable[[], ModelClient],
         store: VoteStore,
         fetch: Callable[[str], bytes],
     ) -> None:
         self._question = question
-        self._shown = shown
+        self._shown = positions
         self._client = client
         self._store = store
         self._fetch = fetch

@@ -38,15 +38,15 @@ def last_step(steps: Sequence[JudgeInputStep]) -> int | None:
     return max((step.index for step in steps if not step.final), default=None)
 
 
-def left_out(steps: Sequence[JudgeInputStep], shown: Sequence[int]) -> int:
+def left_out(steps: Sequence[JudgeInputStep], positions: Sequence[int]) -> int:
     """Number of pictures that are not shown."""
-    return sum(step.picture is not None for step in steps) - len(shown)
+    return sum(step.picture is not None for step in steps) - len(positions)
 
 
 def picture_positions(steps: Sequence[JudgeInputStep], most: int) -> tuple[int, ...]:
     """Positions in `steps` of the pictures to show: at most `most` (2 or more), evenly spaced, with both ends."""
-    there = [position for position, step in enumerate(steps) if step.picture is not None]
-    if len(there) <= most:
-        return tuple(there)
-    places = [round(number * (len(there) - 1) / (most - 1)) for number in range(most)]
-    return tuple(there[place] for place in places)
+    positions = [position for position, step in enumerate(steps) if step.picture is not None]
+    if len(positions) <= most:
+        return tuple(positions)
+    places = [round(number * (len(positions) - 1) / (most - 1)) for number in range(most)]
+    return tuple(positions[place] for place in places)

@@ -50,7 +50,7 @@ def messages(
     instruction: str,
     criteria: Sequence[Criterion],
     steps: Sequence[JudgeInputStep],
-    shown: Sequence[int],
+    positions: Sequence[int],
     picture: Callable[[StoredPicture], Frame],
 ) -> tuple[Message, ...]:
     """The question.
@@ -59,16 +59,16 @@ def messages(
         instruction: instruction of the task.
         criteria: all criteria.
         steps: the attempt, in order.
-        shown: positions of the steps with pictures.
+        positions: positions of the steps with pictures.
         picture: returns a picture as shown to the judge.
     """
     listed = "\n".join(f"- `{criterion.name}`: {criterion.text}" for criterion in criteria)
     parts = [MessagePart(text=TASK.format(instruction=instruction, criteria=listed))]
-    missing = left_out(steps, shown)
+    missing = left_out(steps, positions)
     if missing:
-        parts.append(MessagePart(text=LEFT_OUT.format(number=missing, all=missing + len(shown))))
+        parts.append(MessagePart(text=LEFT_OUT.format(number=missing, all=missing + len(positions))))
     for position, step in enumerate(steps):
-        if position in shown and step.picture is not None:
+        if position in positions and step.picture is not None:
             parts.append(MessagePart(text=END if step.final else BEFORE.format(index=step.index)))
             parts.append(MessagePart(image=picture(step.picture)))
         if not step.final:
@@ -111,8 +111,8 @@ def input_sha256(
     decides: str, instruction: str, criteria: Sequence[Criterion], steps: Sequence[JudgeInputStep], most: int
 ) -> str:
     """Sha256 (hex) of everything that decides a vote: the judge (`decides`), its prompt, the task and its input."""
-    shown = picture_positions(steps, most)
-    pictures = [step.picture.sha256 if step.picture and at in shown else None for at, step in enumerate(steps)]
+    positions = picture_positions(steps, most)
+    pictures = [step.picture.sha256 if step.picture and at in positions else None for at, step in enumerate(steps)]
     rows = [[step.index, step.actions[:MAX_ACTIONS], step.final] for step in steps]
     listed = [[criterion.name, criterion.text] for criterion in criteria]
     return digest([decides, PROMPT_SHA256, instruction, listed, rows, pictures])

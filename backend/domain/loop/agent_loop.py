@@ -234,11 +234,11 @@ class _Loop:
             self._spend("person", self._now() - before)
 
     def _decide(self, observation: Observation) -> Decision:
-        shown = observation
+        visible = observation
         if not self._p.space.shows_frame:
             # The trajectory stores a picture even for agents that only read the tree.
-            shown = observation.model_copy(update={"frame": None})
-        decision = self._think(lambda: self._p.agent.act(shown))
+            visible = observation.model_copy(update={"frame": None})
+        decision = self._think(lambda: self._p.agent.act(visible))
         if not isinstance(decision, Decision):
             self._stop_for_agent(TypeError(f"act() returned {type(decision).__name__}, not a Decision"))
         return decision
@@ -302,10 +302,10 @@ class _Loop:
         return self._observation
 
     def _think(self, call: Callable[[], Any]) -> Any:
-        left = max(0.0, self._rules.budget.max_seconds - self._progress.agent_seconds)
+        remaining = max(0.0, self._rules.budget.max_seconds - self._progress.agent_seconds)
         before, delay = self._now(), self._p.delay_seconds()
         try:
-            return self._p.thinking(call, left)
+            return self._p.thinking(call, remaining)
         except (MachineLost, Cancelled):
             raise
         except AgentTimeout as error:

@@ -217,5 +217,5 @@ def provided_names(programs: Iterable[str]) -> frozenset[str]:
 
 def missing(requires: Iterable[str], programs: Collection[str]) -> list[str]:
     """Requirements that desktops with these programs do not meet, in the given order."""
-    there = provided_names(programs)
-    return [name for name in requires if name not in there]
+    provided = provided_names(programs)
+    return [name for name in requires if name not in provided]

@@ -83,16 +83,16 @@ def slot_count(room: FreeResources, need: DesktopNeeds, *, slot_limit: int | Non
         need: needs of one desktop.
         slot_limit: number set by a person, regardless of resources; None = computed.
     """
-    left = {
+    free_slots = {
         "memory": (room.memory - SERVICE_NEEDS.memory) // need.memory,
         "cores": max(1, int(room.cores / need.cores)),
         "disk": (room.disk - SERVICE_NEEDS.disk) // need.disk,
     }
-    number = min(MOST, *(max(0, count) for count in left.values()))
+    number = min(MOST, *(max(0, count) for count in free_slots.values()))
     if slot_limit is not None:
         short = f": more than the machine has room for ({number})" if slot_limit > number else ""
         return SlotCount(slot_limit, f"set to {slot_limit}{short}")
-    scarce = [name for name, count in left.items() if max(0, count) == number]
+    scarce = [name for name, count in free_slots.items() if max(0, count) == number]
     by = " and ".join(scarce) or f"the maximum of {MOST}"
     return SlotCount(number, f"limited by {by}: {_had(room)}; one takes {_needs_text(need)}")
 

@@ -196,16 +196,16 @@ def check_order(after: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         unknown = [name for name in before if name not in after]
         if unknown:
             raise ValueError(f"{name!r} comes after {unknown[0]!r}, which does not exist")
-    done: dict[str, None] = {}
+    ordered: dict[str, None] = {}
     waiting = dict(after)
     while waiting:
-        ready = [name for name, before in waiting.items() if all(name in done for name in before)]
+        ready = [name for name, before in waiting.items() if all(name in ordered for name in before)]
         if not ready:
             raise ValueError(f"these come after one another in a circle: {', '.join(sorted(waiting)[:10])}")
         for name in ready:
-            done[name] = None
+            ordered[name] = None
             del waiting[name]
-    return tuple(done)
+    return tuple(ordered)
 
 
 class Labels(Frozen):

@@ -143,9 +143,9 @@ def _setup(task: GraphTask, subtasks: Mapping[str, Subtask]) -> tuple[SetupStep,
     nodes = {node.name: node for node in task.graph.nodes}
     for name in task.graph.order():
         before = [nodes[name] for name in task.graph.after[name]]
-        products = [thing for node in before for thing in subtasks[node.name].makes(node.values)]
-        needed = {thing.name: thing for thing in subtasks[name].needs(nodes[name].values)}
-        served = {key for key, thing in needed.items() if any(product.serves(thing) for product in products)}
+        products = [resource for node in before for resource in subtasks[node.name].makes(node.values)]
+        needed = {resource.name: resource for resource in subtasks[name].needs(nodes[name].values)}
+        served = {key for key, resource in needed.items() if any(product.serves(resource) for product in products)}
         for step in subtasks[name].setup:
             ready = SetupStep(type=step.type, parameters=fill_values(step.parameters, nodes[name].values))
             if not (step.provides and served.issuperset(step.provides)) and ready not in steps:

@@ -38,9 +38,9 @@ class TextModel:
         self._model = model
         self.calls = 0
 
-    def write(self, things: Mapping[str, str], before: Edges, problems: Sequence[str] = ()) -> str:
+    def write(self, subtasks: Mapping[str, str], before: Edges, problems: Sequence[str] = ()) -> str:
         """One instruction; empty if the answer is unusable. `problems`: errors of the previous one."""
-        lines = [f"- {name}: {text}" for name, text in things.items()]
+        lines = [f"- {name}: {text}" for name, text in subtasks.items()]
         lines += [f"{first} must be done before {second}." for first, second in sorted(before)] or [
             "Any order will do."
         ]
@@ -91,11 +91,11 @@ def retold(task: GraphTask, pool: Pool, model: TextModel, *, tries: int = TRIES)
     Raises:
         ModelApiFailed: the model does not answer.
     """
-    things = {node.name: pool[node.subtask].instruction(node.values) for node in task.graph.nodes}
+    subtasks = {node.name: pool[node.subtask].instruction(node.values) for node in task.graph.nodes}
     problems: list[str] = []
     for _ in range(tries):
-        text = model.write(things, edges_of(task.graph), problems)
-        problems = _wrong(text, task, pool, model.read(text, things) if text else None)
+        text = model.write(subtasks, edges_of(task.graph), problems)
+        problems = _wrong(text, task, pool, model.read(text, subtasks) if text else None)
         if not problems:
             return task.model_copy(update={"instruction": text, "orders": ()})
     return None

@@ -169,30 +169,30 @@ class _Group:
     def grow(self, bounds: Mapping[str, Bounds], rng: random.Random, most_nodes: int) -> list[int]:
         """Indices of a graph's nodes within bounds; empty if none was found."""
         first = rng.randrange(len(self.parts))
-        chosen, counted = [first], self._complexity([first])
+        selected, counted = [first], self._complexity([first])
         allowed = self._systems[self.parts[first].subtask.os] & ~self._clash[first]
         spare = rng.randrange(3 if bounds else most_nodes)
         for _ in range(_STEPS):
             lacking = [dimension for dimension, (least, _) in bounds.items() if getattr(counted, dimension) < least]
-            if not lacking and (spare == 0 or len(chosen) >= most_nodes):
+            if not lacking and (spare == 0 or len(selected) >= most_nodes):
                 break
-            candidates = self._candidates(rng.choice(lacking) if lacking else "instruction", chosen, allowed)
-            if not candidates or len(chosen) >= most_nodes:
+            candidates = self._candidates(rng.choice(lacking) if lacking else "instruction", selected, allowed)
+            if not candidates or len(selected) >= most_nodes:
                 break
             added = _one_of(candidates, rng)
-            tried = self._checked_complexity([*chosen, added], bounds)
+            tried = self._checked_complexity([*selected, added], bounds)
             if tried is None:
                 allowed &= ~(1 << added)
                 continue
-            chosen, counted = [*chosen, added], tried
+            selected, counted = [*selected, added], tried
             allowed &= ~self._clash[added]
             spare -= not lacking
         fits = all(least <= getattr(counted, name) <= most for name, (least, most) in bounds.items())
-        return chosen if fits else []
+        return selected if fits else []
 
-    def composed(self, chosen: Sequence[int], request: GraphSpec) -> GraphComposition:
+    def composed(self, selected: Sequence[int], request: GraphSpec) -> GraphComposition:
         """The graph of these places, its nodes in an order of the graph."""
-        before = self._before(chosen)
+        before = self._before(selected)
         names: dict[int, str] = {}
         for place in check_order({str(p): [str(q) for q in earlier] for p, earlier in before.items()}):
             subtask = self.parts[int(place)].subtask.id
@@ -204,45 +204,45 @@ class _Group:
         )
         after = {name: tuple(names[q] for q in before[place]) for place, name in names.items()}
         graph = TaskGraph(nodes=nodes, after=after)
-        return GraphComposition(graph=graph, intent=self.intent, request=request, complexity=self._complexity(chosen))
+        return GraphComposition(graph=graph, intent=self.intent, request=request, complexity=self._complexity(selected))
 
-    def _candidates(self, dimension: str, chosen: Sequence[int], allowed: int) -> int:
+    def _candidates(self, dimension: str, selected: Sequence[int], allowed: int) -> int:
         """Bits of the choices that may bring more of a dimension; of all that are allowed, where none does."""
         bits = allowed
         if dimension == "knowledge":
-            used = {self._categories[place] for place in chosen}
+            used = {self._categories[place] for place in selected}
             bits &= _bits(place for place, category in enumerate(self._categories) if category not in used)
         elif dimension in {"dependency", "hierarchy"}:
-            bits &= _union(self._out[place] | self._into[place] for place in chosen)
+            bits &= _union(self._out[place] | self._into[place] for place in selected)
         elif dimension == "branch":
-            ends = [place for place in chosen if not self._out[place] & _bits(chosen)]
+            ends = [place for place in selected if not self._out[place] & _bits(selected)]
             bits &= ~_union(self._out[place] for place in ends)
         return bits or allowed
 
-    def _checked_complexity(self, chosen: Sequence[int], bounds: Mapping[str, Bounds]) -> Complexity | None:
+    def _checked_complexity(self, selected: Sequence[int], bounds: Mapping[str, Bounds]) -> Complexity | None:
         """The complexity; None for a cycle or if it exceeds its bounds, which additions cannot correct."""
         try:
-            counted = self._complexity(chosen)
+            counted = self._complexity(selected)
         except ValueError:
             return None
         return counted if all(getattr(counted, name) <= most for name, (_, most) in bounds.items()) else None
 
-    def _complexity(self, chosen: Sequence[int]) -> Complexity:
-        before = {str(place): [str(edge) for edge in earlier] for place, earlier in self._before(chosen).items()}
-        return complexity(before, {str(place): self._apps[place] for place in chosen})
+    def _complexity(self, selected: Sequence[int]) -> Complexity:
+        before = {str(place): [str(edge) for edge in earlier] for place, earlier in self._before(selected).items()}
+        return complexity(before, {str(place): self._apps[place] for place in selected})
 
-    def _before(self, chosen: Sequence[int]) -> dict[int, list[int]]:
-        return {place: [edge for edge in chosen if self._into[place] >> edge & 1] for place in chosen}
+    def _before(self, selected: Sequence[int]) -> dict[int, list[int]]:
+        return {place: [edge for edge in selected if self._into[place] >> edge & 1] for place in selected}
 
 
 def _serving(makes: Sequence[Things], all_needs: Sequence[Things]) -> list[int]:
     """For each index, a bit set of the subtasks that produce something it needs."""
     makers: dict[str, list[tuple[int, SubtaskResource]]] = {}
     for place, products in enumerate(makes):
-        for thing in products:
-            makers.setdefault(thing.name, []).append((place, thing))
+        for resource in products:
+            makers.setdefault(resource.name, []).append((place, resource))
     return [
-        _union(1 << place for need in needs for place, thing in makers.get(need.name, ()) if thing.serves(need))
+        _union(1 << place for need in needs for place, resource in makers.get(need.name, ()) if resource.serves(need))
         for needs in all_needs
     ]
 

@@ -39,11 +39,11 @@ def by_rules(text: str, subtasks: Mapping[str, str]) -> Edges | None:
         return frozenset() if _plain(text) == _plain(next(iter(subtasks.values()))) else None
     clauses = _clauses(text)
     names: dict[str, str] = {}
-    left: dict[str, list[str]] = {}
+    unmatched: dict[str, list[str]] = {}
     for name, words in subtasks.items():
-        left.setdefault(_plain(words), []).append(name)
+        unmatched.setdefault(_plain(words), []).append(name)
     for number, (_, clause) in clauses.items():
-        fitting = left.get(_plain(clause), [])
+        fitting = unmatched.get(_plain(clause), [])
         if not fitting:
             return None
         names[number] = fitting.pop(0)

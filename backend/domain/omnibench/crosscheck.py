@@ -83,10 +83,10 @@ def trials(pool: Pool, *, seed: int, foreign: int = FOREIGN) -> Iterator[GraphTa
         rng = random.Random(f"{seed} {subtask.id}")  # noqa: S311 - the trials must come again.
         own: Played = (subtask, subtask.available_parameters[0])
         yield _trial(own, OWN, own)
-        others = [played for played in solved if _is_foreign(own, played)]
-        rng.shuffle(others)
-        others.sort(key=lambda played: _distance(own, played))
-        for number, played in enumerate(others[:foreign], start=1):
+        candidates = [played for played in solved if _is_foreign(own, played)]
+        rng.shuffle(candidates)
+        candidates.sort(key=lambda played: _distance(own, played))
+        for number, played in enumerate(candidates[:foreign], start=1):
             yield _trial(own, f"foreign-{number}", played)
 
 

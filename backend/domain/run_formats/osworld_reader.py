@@ -101,15 +101,15 @@ def _examples(folder: Path, problems: _Problems) -> list[Path]:
     below_of: dict[Path, list[str]] = {}
     examples: set[Path] = set()
     for path, below, files in os.walk(folder):
-        here = Path(path).relative_to(folder)
+        directory = Path(path).relative_to(folder)
         below[:] = sorted(name for name in below if not name.startswith("."))
-        below_of[here] = list(below)
+        below_of[directory] = list(below)
         for name in below:
             if (Path(path) / name).is_symlink():
-                problems.add(here / name, "symbolic links are not followed")
+                problems.add(directory / name, "symbolic links are not followed")
         if _MARKERS & set(files):
-            examples.add(here)
-        if here in examples or len(here.parts) >= _DEEPEST:
+            examples.add(directory)
+        if directory in examples or len(directory.parts) >= _DEEPEST:
             below.clear()
     if not examples:
         hint = "Expected ACTION_SPACE/OBSERVATION/MODEL/DOMAIN/EXAMPLE/result.txt."

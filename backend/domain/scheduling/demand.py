@@ -26,7 +26,7 @@ def beginning(now: QueueSnapshot, waiting: Mapping[UUID, int]) -> dict[UUID, int
     return counts
 
 
-def _room(now: QueueSnapshot, run: RunLoad, others: int) -> list[int]:
+def _room(now: QueueSnapshot, run: RunLoad, other_count: int) -> list[int]:
     """Each bound, as the number of episodes that it leaves room for; `others`: what others of the project begin."""
     bounds = [0] if run.model_waits else []
     if run.concurrency is not None:
@@ -34,5 +34,5 @@ def _room(now: QueueSnapshot, run: RunLoad, others: int) -> list[int]:
     project = now.projects[run.project_id]
     for name, number in project.rules.quotas(now.provider):
         used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
-        bounds.append(number - used - others)
+        bounds.append(number - used - other_count)
     return bounds

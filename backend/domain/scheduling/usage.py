@@ -19,5 +19,5 @@ def decay_usage(used: float, in_use: int, seconds: float) -> float:
         in_use: slots in use since then.
         seconds: since then; a clock that went back counts as no time.
     """
-    left = math.exp(-RATE * max(0.0, seconds))
-    return used * left + in_use * (1.0 - left) / RATE
+    share = math.exp(-RATE * max(0.0, seconds))
+    return used * share + in_use * (1.0 - share) / RATE

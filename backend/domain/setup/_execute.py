@@ -33,12 +33,12 @@ class _Until(Parameters):
     stdout: str | None = None
     stderr: str | None = None
 
-    def met(self, done: ExecResult) -> bool:
+    def met(self, result: ExecResult) -> bool:
         """Any of the conditions is enough, as upstream."""
         return (
-            (self.returncode is not None and done.returncode == self.returncode)
-            or (self.stdout is not None and self.stdout in done.output)
-            or (self.stderr is not None and self.stderr in done.error)
+            (self.returncode is not None and result.returncode == self.returncode)
+            or (self.stdout is not None and self.stdout in result.output)
+            or (self.stderr is not None and self.stderr in result.error)
         )
 
 
@@ -87,12 +87,12 @@ class ExecuteStep:
                 code="command_failed",
             )
 
-    def _fine(self, done: ExecResult) -> bool:
-        return done.returncode not in _SHELL_FAILED if self.any_exit_code else done.returncode == 0
+    def _fine(self, result: ExecResult) -> bool:
+        return result.returncode not in _SHELL_FAILED if self.any_exit_code else result.returncode == 0
 
 
-def _keep(context: SetupContext, step: _Execute, done: ExecResult) -> None:
-    for name, text in ((step.stdout, done.output), (step.stderr, done.error)):
+def _keep(context: SetupContext, step: _Execute, result: ExecResult) -> None:
+    for name, text in ((step.stdout, result.output), (step.stderr, result.error)):
         if name:
             context.keep(name, text.encode())
 

@@ -97,8 +97,8 @@ class HistoryStep:
     def _folder(self, context: SetupContext, folders: tuple[str, ...]) -> str:
         if len(folders) == 1:
             return folders[0]
-        done = context.desktop.run_python(_WHICH.format(program=self.product.program))
-        if done.returncode != 0:
-            raise TaskSetupFailed(f"the browser is unknown: {done.error.strip()[-300:]}", code="command_failed")
-        browser = done.output.strip()
+        result = context.desktop.run_python(_WHICH.format(program=self.product.program))
+        if result.returncode != 0:
+            raise TaskSetupFailed(f"the browser is unknown: {result.error.strip()[-300:]}", code="command_failed")
+        browser = result.output.strip()
         return next((folder for folder in folders if browser and browser in folder.lower()), folders[0])

@@ -22,9 +22,9 @@ class ActivateWindow:
         target = WindowName.of(parameters)
         desktop = context.desktop
         if not look_again(desktop, lambda: any(_activated(desktop, target, name) for name in target.spellings())):
-            shown = ", ".join(window.title for window in desktop.windows()) or "none"
+            titles = ", ".join(window.title for window in desktop.windows()) or "none"
             raise TaskSetupFailed(
-                f"no window called {target.window_name!r} appeared; there are: {shown}", code="window_not_opened"
+                f"no window called {target.window_name!r} appeared; there are: {titles}", code="window_not_opened"
             )
 
 

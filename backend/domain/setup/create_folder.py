@@ -22,8 +22,8 @@ class CreateFolder:
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         path = _Folder.of(parameters).path
-        done = context.desktop.run_python(f"import os; os.makedirs(os.path.expanduser({path!r}), exist_ok=True)")
-        if done.returncode != 0:
+        result = context.desktop.run_python(f"import os; os.makedirs(os.path.expanduser({path!r}), exist_ok=True)")
+        if result.returncode != 0:
             raise TaskSetupFailed(
-                f"the folder {path!r} could not be created: {done.error.strip()[-300:]}", code="command_failed"
+                f"the folder {path!r} could not be created: {result.error.strip()[-300:]}", code="command_failed"
             )

@@ -62,6 +62,8 @@ class GenerateFile:
 
 
 def _set_age(context: SetupContext, path: str, days: int) -> None:
-    done = context.desktop.run_python(_AGE.format(values=repr(json.dumps([path, days]))))
-    if done.returncode != 0:
-        raise TaskSetupFailed(f"the age of {path} could not be set: {done.error.strip()[-300:]}", code="command_failed")
+    result = context.desktop.run_python(_AGE.format(values=repr(json.dumps([path, days]))))
+    if result.returncode != 0:
+        raise TaskSetupFailed(
+            f"the age of {path} could not be set: {result.error.strip()[-300:]}", code="command_failed"
+        )

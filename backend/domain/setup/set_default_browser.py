@@ -36,10 +36,10 @@ class SetDefaultBrowser:
             # The first entry that is installed counts; xdg-settings refuses those that are not.
             tries = (f"xdg-settings set default-web-browser {entry}" for entry in _ENTRIES[browser])
             command = ["sh", "-c", " || ".join(tries)]
-        done = desktop.execute(command)
-        if done.returncode != 0:
+        result = desktop.execute(command)
+        if result.returncode != 0:
             raise TaskSetupFailed(
-                f"the default browser could not be set: {(done.error or done.output).strip()[-300:]}",
+                f"the default browser could not be set: {(result.error or result.output).strip()[-300:]}",
                 code="command_failed",
             )
 

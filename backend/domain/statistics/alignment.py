@@ -80,11 +80,11 @@ def _path(table: "Floats", costs: "Floats") -> list[StepPair]:
     rows, columns = row, column = costs.shape
     pairs = []
     while row or column:
-        here = table[row, column]
-        if row and column and math.isclose(here, table[row - 1, column - 1] + costs[row - 1, column - 1], abs_tol=1e-9):
+        cost = table[row, column]
+        if row and column and math.isclose(cost, table[row - 1, column - 1] + costs[row - 1, column - 1], abs_tol=1e-9):
             row, column = row - 1, column - 1
             pairs.append(StepPair(rows - 1 - row, columns - 1 - column, float(costs[row, column])))
-        elif row and math.isclose(here, table[row - 1, column] + GAP, abs_tol=1e-9):
+        elif row and math.isclose(cost, table[row - 1, column] + GAP, abs_tol=1e-9):
             row -= 1
             pairs.append(StepPair(rows - 1 - row, None, GAP))
         else:

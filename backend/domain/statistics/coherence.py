@@ -48,9 +48,9 @@ def best_order(before: Before, apps: Mapping[str, str], *, most_states: int = MO
     level: dict[int, tuple[str, ...]] = {0: ()}
     while everything not in level:
         following: dict[int, tuple[str, ...]] = {}
-        for done, way in level.items():
-            for app in _open_apps(order, bit, needs, apps, done):
-                state, block = _work(order, bit, needs, apps, done, app)
+        for state_mask, way in level.items():
+            for app in _open_apps(order, bit, needs, apps, state_mask):
+                state, block = _work(order, bit, needs, apps, state_mask, app)
                 following.setdefault(state, way + block)
                 if looked + len(following) > most_states:
                     return None
@@ -105,11 +105,13 @@ def consistency(
 
 
 def _open_apps(
-    order: Sequence[str], bit: Mapping[str, int], needs: Mapping[str, int], apps: Mapping[str, str], done: int
+    order: Sequence[str], bit: Mapping[str, int], needs: Mapping[str, int], apps: Mapping[str, str], done_mask: int
 ) -> list[str]:
     """Applications in which something can be done now."""
     return list(
-        dict.fromkeys(apps[node] for node in order if not done & bit[node] and needs[node] & done == needs[node])
+        dict.fromkeys(
+            apps[node] for node in order if not done_mask & bit[node] and needs[node] & done_mask == needs[node]
+        )
     )
 
 
@@ -118,16 +120,16 @@ def _work(  # noqa: PLR0913, PLR0917 - one step of the search
     bit: Mapping[str, int],
     needs: Mapping[str, int],
     apps: Mapping[str, str],
-    done: int,
+    done_mask: int,
     app: str,
 ) -> tuple[int, tuple[str, ...]]:
     """Does all that can be done in an application. Nodes are in an order of the graph, so one pass finds all."""
     block = []
     for node in order:
-        if apps[node] == app and not done & bit[node] and needs[node] & done == needs[node]:
-            done |= bit[node]
+        if apps[node] == app and not done_mask & bit[node] and needs[node] & done_mask == needs[node]:
+            done_mask |= bit[node]
             block.append(node)
-    return done, tuple(block)
+    return done_mask, tuple(block)
 
 
 def _largest(states: Mapping[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:

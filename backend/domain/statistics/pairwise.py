@@ -74,14 +74,14 @@ def groups(scores: Sequence[Score]) -> list[tuple[str, ...]]:
     for score in scores:
         near.setdefault(score.first, set()).add(score.second)
         near.setdefault(score.second, set()).add(score.first)
-    components, left = [], set(near)
-    while left:
-        reached, open_ = set[str](), {min(left)}
+    components, ungrouped = [], set(near)
+    while ungrouped:
+        reached, open_ = set[str](), {min(ungrouped)}
         while open_:
             reached |= open_
             open_ = {other for name in open_ for other in near[name]} - reached
         components.append(tuple(sorted(reached)))
-        left -= reached
+        ungrouped -= reached
     return sorted(components, key=lambda names: (-len(names), names))
 
 

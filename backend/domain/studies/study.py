@@ -275,8 +275,8 @@ def _path(study: StudyConfig, factor: str, level: JSON) -> str:
 def sample_tasks(keys: Sequence[str], share: float, seed: int) -> list[str]:
     """A seeded share of the tasks, one at least, in their own order; the same for the same tasks and seed."""
     size = max(1, round(len(keys) * share))
-    chosen = set(random.Random(f"{seed}\n{share}").sample(sorted(keys), size))  # noqa: S311 - no secret.
-    return [key for key in keys if key in chosen]
+    sampled = set(random.Random(f"{seed}\n{share}").sample(sorted(keys), size))  # noqa: S311 - no secret.
+    return [key for key in keys if key in sampled]
 
 
 def matched_cells(cells: Sequence[Mapping[str, JSON]], factor: str, level: JSON, base: JSON) -> list[tuple[int, int]]:

@@ -30,19 +30,19 @@ def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int |
     needs = [sum(bit[predecessor] for predecessor in set(after[name])) for name in names]
 
     @cache
-    def ways(done: int) -> int:
-        nexts = [place for place in range(len(names)) if _may_come(place, done, needs)]
-        return sum(ways(done | 1 << place) for place in nexts) if nexts else 1
+    def ways(done_mask: int) -> int:
+        nexts = [place for place in range(len(names)) if _may_come(place, done_mask, needs)]
+        return sum(ways(done_mask | 1 << place) for place in nexts) if nexts else 1
 
-    number = done = 0
+    number = done_mask = 0
     for name in order:
-        here = names.index(name)
-        if not _may_come(here, done, needs):
+        index = names.index(name)
+        if not _may_come(index, done_mask, needs):
             raise ValueError(f"{name!r} comes too early")
-        number += sum(ways(done | 1 << place) for place in range(here) if _may_come(place, done, needs))
-        done |= bit[name]
+        number += sum(ways(done_mask | 1 << place) for place in range(index) if _may_come(place, done_mask, needs))
+        done_mask |= bit[name]
     return number
 
 
-def _may_come(place: int, done: int, needs: Sequence[int]) -> bool:
-    return not done >> place & 1 and needs[place] & ~done == 0
+def _may_come(place: int, done_mask: int, needs: Sequence[int]) -> bool:
+    return not done_mask >> place & 1 and needs[place] & ~done_mask == 0

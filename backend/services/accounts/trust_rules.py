@@ -226,9 +226,9 @@ def _fits(pattern: str, value: Any) -> bool:
 
 def _no_rule(project: str, claims: Mapping[str, Any]) -> IdTokenRefused:
     """The error has the token's own claims, which help to write a rule."""
-    shown = ", ".join(f"{name} {str(claims.get(name))[:200]!r}" for name in ("iss", "aud", "sub"))
+    claim_text = ", ".join(f"{name} {str(claims.get(name))[:200]!r}" for name in ("iss", "aud", "sub"))
     return IdTokenRefused(
-        f"no trust rule of the project {project[:100]!r} matches this token: {shown}",
+        f"no trust rule of the project {project[:100]!r} matches this token: {claim_text}",
         hint="An admin of the project can add one at /account.",
     )
 

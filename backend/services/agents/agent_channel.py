@@ -170,23 +170,23 @@ async def picture(status: Pass, index: int | None) -> StoredObservation:
             again.
     """
     attempt = status.attempt_id
-    got = await agent_channel_store.latest_seen(attempt, picture=True) if attempt is not None else None
-    if got is None and status.running:
+    picture = await agent_channel_store.latest_seen(attempt, picture=True) if attempt is not None else None
+    if picture is None and status.running:
         raise Unavailable(
             "the worker has not published a step yet",
             code="observation_not_ready",
             hint="Ask again in a moment.",
         )
-    if attempt is None or got is None or not got.picture:
+    if attempt is None or picture is None or not picture.picture:
         raise Conflict("there is no picture yet", code="picture_not_ready", hint="Ask for an observation first.")
-    if index is not None and index != got.index:
+    if index is not None and index != picture.index:
         raise Conflict(
-            f"the newest picture is of step {got.index}, not {index}",
+            f"the newest picture is of step {picture.index}, not {index}",
             code="picture_outdated",
             hint="Ask for an observation.",
         )
     await agent_channel_store.mark_heard(attempt)
-    return got
+    return picture
 
 
 async def until_over(look: Look, seconds: float) -> Pass:

@@ -20,15 +20,17 @@ def checks_of(session: Session, draft: TaskDraft, content: DraftContent) -> tupl
     It is compared with the newest version of every benchmark and with all drafts, except its own earlier versions.
     """
     registry.load()
-    others = [
+    other_drafts = [
         (f"{row.name}: {row.key}", row.instruction)
         for row in repository.instructions(session, most=MOST_COMPARED)
         if (row.name, row.key) != (draft.benchmark, content.key)
     ]
-    others += [
+    other_drafts += [
         (f"draft {row.key}", row.instruction)
-        for row in repository.other_drafts(session, draft, most=MOST_COMPARED - min(len(others), MOST_COMPARED - 1))
+        for row in repository.other_drafts(
+            session, draft, most=MOST_COMPARED - min(len(other_drafts), MOST_COMPARED - 1)
+        )
     ]
     known = web_assets.by_urls(session, draft.project_id, list(addresses_of(task_of(content))))
     stored = [url for url, (_, artifact) in known.items() if artifact is not None]
-    return review_checks(content, others, stored)
+    return review_checks(content, other_drafts, stored)

@@ -78,9 +78,9 @@ def _make_room(url: str, *, replace: bool) -> None:
                 code="database_not_empty",
                 hint="Restore into a new data folder or database, or replace everything in it with --replace.",
             )
-        if others := other_clients(connection):
+        if connections := other_clients(connection):
             raise Conflict(
-                f"{others} other connections use the database",
+                f"{connections} other connections use the database",
                 code="database_in_use",
                 hint="Stop API and workers first.",
             )

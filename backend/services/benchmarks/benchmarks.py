@@ -213,15 +213,15 @@ def latest_task_set(session: Session, name: str) -> TaskSet:
 def version_of(session: Session, benchmark: str, version: int | None = None) -> TaskSet:
     """A version of a benchmark, the newest if None. Raises NotFound."""
     versions = list_task_sets(session, benchmark)
-    chosen = [row for row in versions if version is None or row.version == version]
-    if not chosen:
+    candidates = [row for row in versions if version is None or row.version == version]
+    if not candidates:
         known = ", ".join(str(row.version) for row in versions) or "none"
         raise NotFound(
             f"the benchmark {benchmark!r} has no version {version}",
             code="version_not_found",
             hint=f"Versions: {known}.",
         )
-    return chosen[0]
+    return candidates[0]
 
 
 def list_tasks(

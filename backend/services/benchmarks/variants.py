@@ -33,7 +33,7 @@ def known_variants(session: Session, task_set_id: UUID) -> dict[str, int]:
     return {f"{axis}={value}": number for axis, value, number in repository.variant_counts(session, task_set_id)}
 
 
-def without_variant(session: Session, task_set_id: UUID, variant: str | None, chosen: Sequence[Task]) -> set[UUID]:
+def without_variant(session: Session, task_set_id: UUID, variant: str | None, selected: Sequence[Task]) -> set[UUID]:
     """Ids of the chosen tasks that lack this variant.
 
     Raises:
@@ -43,8 +43,8 @@ def without_variant(session: Session, task_set_id: UUID, variant: str | None, ch
         return set()
     axis, _, value = variant.partition("=")
     able = repository.with_variant(session, task_set_id, axis, value)
-    lacking = {task.id for task in chosen} - able
-    if len(lacking) == len(chosen):
+    lacking = {task.id for task in selected} - able
+    if len(lacking) == len(selected):
         raise unknown_variant(session, task_set_id, variant)
     return lacking
 

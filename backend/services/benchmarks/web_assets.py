@@ -178,11 +178,11 @@ def fetch(url: str, web: Web, store: ArtifactStore) -> FetchedFile:
 
 def _answer(url: str, web: Web) -> WebReply:
     """The first useful response."""
-    for left in reversed(range(TRIES)):
+    for retries in reversed(range(TRIES)):
         try:
             reply = web.get(url, max_bytes=MOST_BYTES, timeout=SECONDS)
         except WebFailed:
-            if not left:
+            if not retries:
                 raise
             continue
         if reply.status not in _AGAIN:

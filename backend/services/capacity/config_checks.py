@@ -54,12 +54,12 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
 
 def checked_agent(can: Capabilities, config: RunConfig) -> RunConfig:
     """As `checked_config`, without desktop and judge."""
-    chosen: dict[str, Any] = dict(_spaces(can, config, _agent_offer(can, config.agent)))
-    chosen["params"] = checked_params(config.agent, config.params)
-    chosen |= _space_options(config, chosen)
+    options: dict[str, Any] = dict(_spaces(can, config, _agent_offer(can, config.agent)))
+    options["params"] = checked_params(config.agent, config.params)
+    options |= _space_options(config, options)
     if config.image == ImageView():
-        chosen["image"] = None
-    return config.model_copy(update=chosen)
+        options["image"] = None
+    return config.model_copy(update=options)
 
 
 def config_problems(can: Capabilities, config: RunConfig) -> list[FieldProblem]:
@@ -129,15 +129,15 @@ def _agent_offer(can: Capabilities, agent: str) -> Mapping[str, Any]:
 
 def _spaces(can: Capabilities, config: RunConfig, offer: Mapping[str, Any]) -> dict[str, str | None]:
     """Observation and action space: the run's, else the agent's."""
-    chosen = {
+    options = {
         "observation": config.observation or offer.get("observation") or None,
         "action_space": config.action_space or offer.get("action_space") or None,
     }
     known = {"observation": can.observations, "action_space": can.action_spaces}
-    for name, value in chosen.items():
+    for name, value in options.items():
         if value is not None and value not in known[name]:
             raise _unknown(name.replace("_", " "), value, known[name], path=name)
-    return chosen
+    return options
 
 
 def _space_options(config: RunConfig, spaces: Mapping[str, str | None]) -> dict[str, Any]:
@@ -210,12 +210,12 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
             f"the image {image_offer.name!r} cannot be used here: {image_offer.reason}", code="image_not_runnable"
         )
     if image_offer is not None and image_offer.screens and config.screen not in image_offer.screens:
-        shown = ", ".join(f"{screen.width}x{screen.height}" for screen in image_offer.screens[:10])
+        sizes = ", ".join(f"{screen.width}x{screen.height}" for screen in image_offer.screens[:10])
         raise Invalid(
             f"the image {image_offer.name!r} cannot show this size",
             code="screen_not_supported",
             path="screen",
-            hint=f"It shows {shown}.",
+            hint=f"It shows {sizes}.",
         )
 
 

@@ -105,8 +105,8 @@ class Capabilities:
         """Systems and programs of the desktop for the task, its name in messages, and why it cannot be created."""
         offer = self.providers.get(provider, {})
         offers = self.images(provider)
-        chosen = image_for(offers, image, task.os)
-        image_offer = next((candidate for candidate in offers if candidate.name == chosen), None)
+        task_image = image_for(offers, image, task.os)
+        image_offer = next((candidate for candidate in offers if candidate.name == task_image), None)
         if image_offer is None:
             several = [candidate.name for candidate in offers if candidate.os == task.os and not candidate.reason]
             text = f"several images would do ({', '.join(several)}): name one"

@@ -135,7 +135,7 @@ def apply_due(factory: SessionFactory, now: datetime | None = None) -> dict[str,
             return {}
         project_id, rules = row.project_id, {name: getattr(row, name) for name in RULES}
         since = row.thinned_until
-    done = {"runs": 0, "studies": 0, "drafts": 0, "screens": 0}
+    counts = {"runs": 0, "studies": 0, "drafts": 0, "screens": 0}
     kinds: tuple[tuple[str, str, Callable[..., Any], Callable[..., Any]], ...] = (
         ("runs", "run_days", expired.runs, deletions.delete_run),
         ("studies", "run_days", expired.studies, deletions.delete_study),
@@ -145,14 +145,14 @@ def apply_due(factory: SessionFactory, now: datetime | None = None) -> dict[str,
         if days := rules[rule]:
             with unit_of_work(factory) as session:
                 ids = [row.id for row in query(session, project_id, now - timedelta(days=days))]
-            done[kind] = sum(_delete(factory, project_id, delete, row_id) for row_id in ids)
+            counts[kind] = sum(_delete(factory, project_id, delete, row_id) for row_id in ids)
     if days := rules["screen_days"]:
-        done["screens"] = _thin(factory, project_id, since, now - timedelta(days=days))
+        counts["screens"] = _thin(factory, project_id, since, now - timedelta(days=days))
     with unit_of_work(factory) as session:
         storage_quota.count_stored(session, project_id)
-    if any(done.values()):
-        logger.info("retention of project %s: %s", project_id, done)
-    return done
+    if any(counts.values()):
+        logger.info("retention of project %s: %s", project_id, counts)
+    return counts
 
 
 def _delete(factory: SessionFactory, project_id: UUID, delete: Callable[..., Any], target_id: UUID) -> bool:

@@ -184,8 +184,8 @@ class Export:
     def _pictures(self, pictures: Pictures) -> Iterator[ExportFile]:
         """Pictures, each once, and their list."""
         listed = _PendingFile("images.jsonl")
-        left = iter(pictures)
-        while some := list(islice(left, PART)):
+        remaining = iter(pictures)
+        while some := list(islice(remaining, PART)):
             with self._work() as session:
                 sizes = repository.sizes(session, [picture.sha256 for picture in some])
             for picture in some:

@@ -114,7 +114,7 @@ def steps_of(
 
 
 def _step(row: models.Step, types: Mapping[str, str], store: ArtifactStore, masker: Masker) -> RecordedStep:
-    tree, shown = row.a11y_sha256, row.agent_view_sha256
+    tree, view_sha256 = row.a11y_sha256, row.agent_view_sha256
     return RecordedStep(
         index=row.index,
         actions=tuple(Action.model_validate(masker.value(action)) for action in row.actions),
@@ -122,7 +122,7 @@ def _step(row: models.Step, types: Mapping[str, str], store: ArtifactStore, mask
         frame=PictureRef(row.frame_sha256, row.frame_media_type or "") if row.frame_sha256 else None,
         width=row.width or 0,
         height=row.height or 0,
-        agent_view=PictureRef(shown, types.get(shown, "")) if shown else None,
+        agent_view=PictureRef(view_sha256, types.get(view_sha256, "")) if view_sha256 else None,
         marks=tuple(Mark.model_validate(masker.value(mark)) for mark in row.extras.get("marks") or ()),
         tree=None if tree is None else lambda: masker.text(store.get(tree).decode(errors="replace")),
         explanation=masker.text(row.explanation),

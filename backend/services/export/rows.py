@@ -96,8 +96,8 @@ class Parquet:
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    left = iter(rows)
-    while some := list(islice(left, ROW_GROUP)):
+    remaining = iter(rows)
+    while some := list(islice(remaining, ROW_GROUP)):
         yield some
 
 

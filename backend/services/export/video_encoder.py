@@ -72,20 +72,20 @@ def encode(steps: Iterable[tuple[VideoStep, bytes | None]]) -> bytes:
 
 
 def _write(program: str, target: Path, steps: Iterable[tuple[VideoStep, bytes | None]]) -> None:
-    process, timer, shown = None, None, None
+    process, timer, last_picture = None, None, None
     try:
         for step, data in steps:
-            shown = _decode(data) or shown
-            if shown is None:
+            last_picture = _decode(data) or last_picture
+            if last_picture is None:
                 continue
             if process is None:
-                size = _size(shown)
+                size = _size(last_picture)
                 process = subprocess.Popen(
                     _command(program, size, target), stdin=subprocess.PIPE, stderr=subprocess.PIPE
                 )
                 timer = Timer(MOST_SECONDS, process.kill)
                 timer.start()
-            _send(process, _draw(shown, step, size).tobytes())
+            _send(process, _draw(last_picture, step, size).tobytes())
         if process is None:
             raise Conflict("This attempt has no screen to show.", code="video_without_screens")
         _finish(process)

@@ -69,12 +69,12 @@ def draw(session: Session, judge_id: UUID, size: int, seed: int) -> int:
     if not 1 <= size <= MOST_DRAWN:
         raise Invalid(f"expected 1 to {MOST_DRAWN}", code="invalid_request", path="size")
     judge = get_judge(session, judge_id)
-    left = sorted(repository.judged_attempts(session, judge) - repository.drawn_attempts(session, judge.id))
-    if not left:
+    undrawn = sorted(repository.judged_attempts(session, judge) - repository.drawn_attempts(session, judge.id))
+    if not undrawn:
         raise Invalid(
             "nothing is left to review", code="nothing_to_review", path="size", hint="Run more judged tasks first."
         )
-    drawn = random.Random(seed).sample(left, min(size, len(left)))  # noqa: S311 - a draw that anybody can repeat.
+    drawn = random.Random(seed).sample(undrawn, min(size, len(undrawn)))  # noqa: S311 - a draw that anybody can repeat.
     repository.add_items(
         session, [{"id": uuid7(), "judge_id": judge.id, "attempt_id": attempt_id, "seed": seed} for attempt_id in drawn]
     )
@@ -151,9 +151,9 @@ def give_rating(  # noqa: PLR0913 - who says what of which item
 
 
 def progress(session: Session, judge: Judge) -> ReviewProgress:
-    items, done = repository.progress(session, judge, PEOPLE)
+    items, reviewed = repository.progress(session, judge, PEOPLE)
     people = {row.name: int(row.n) for row in repository.by_person(session, judge)}
-    return ReviewProgress(items, done, repository.judged_count(session, judge), people)
+    return ReviewProgress(items, reviewed, repository.judged_count(session, judge), people)
 
 
 def _item(session: Session, judge_id: UUID, item_id: UUID, kind: JudgeKind) -> tuple[Judge, ReviewItem]:

@@ -132,10 +132,10 @@ def judge_page(session: Session, judge_id: UUID) -> JudgePage:
 
 
 def _page(session: Session, judge: Judge) -> JudgePage:
-    done, agreement = progress(session, judge), agreement_of(session, judge)
+    review_progress, agreement = progress(session, judge), agreement_of(session, judge)
     cost = JudgeCost(*repository.judge_costs(session, judge_id=judge.id))
-    view = _judge(judge, done, agreement, cost)
-    return JudgePage(view, dict(done.people), agreement.unsure, agreement.disagreements)
+    view = _judge(judge, review_progress, agreement, cost)
+    return JudgePage(view, dict(review_progress.people), agreement.unsure, agreement.disagreements)
 
 
 def _judge(judge: Judge, done: ReviewProgress, agreement: JudgeAgreement, cost: JudgeCost) -> JudgeView:

@@ -191,5 +191,5 @@ _IN_EVENTS = ("outcome", "ended_by", "failure_class", "failure_code", "score", "
 
 def _payload(old: StrEnum, new: StrEnum, change: Mapping[str, Any]) -> dict[str, Any]:
     """Values with which a listener can show the change without reading the row."""
-    shown = {name: change[name] for name in _IN_EVENTS if change.get(name) not in {None, ""}}
-    return {"from": str(old), "to": str(new), **shown}
+    fields_changed = {name: change[name] for name in _IN_EVENTS if change.get(name) not in {None, ""}}
+    return {"from": str(old), "to": str(new), **fields_changed}

@@ -136,11 +136,11 @@ def change(session: Session, subscription_id: UUID, changes: Mapping[str, Any]) 
             repository.give_up_waiting(session, row.id)
         fields["enabled"] = enabled
     differences = audit.differences(before, fields)
-    shown = {
+    audit_fields = {
         name: [value if isinstance(value, list | float | bool | None) else str(value) for value in pair]
         for name, pair in differences.items()
     }
-    audit.record(session, "subscription_changed", shown_address(row.kind, row.address), shown)
+    audit.record(session, "subscription_changed", shown_address(row.kind, row.address), audit_fields)
     session.flush()
     return _view(row)
 
@@ -197,10 +197,10 @@ def _check(session: Session, project_id: UUID, values: Mapping[str, Any]) -> dic
     """Fields as they are stored. Raises Invalid."""
     fields = dict(values)
     if "events" in fields:
-        chosen = [notification_type.value for notification_type in TYPES if notification_type in set(fields["events"])]
-        if not chosen:
+        events = [notification_type.value for notification_type in TYPES if notification_type in set(fields["events"])]
+        if not events:
             raise Invalid("choose at least one event", code="invalid_request", path="events")
-        fields["events"] = chosen
+        fields["events"] = events
     if not 0 <= fields.get("loss_bound", LOSS_BOUND) <= 1:
         raise Invalid("expected a share from 0 to 1", code="invalid_request", path="loss_bound")
     if not 0 < fields.get("alpha", ALPHA) < 1:

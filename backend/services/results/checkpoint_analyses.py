@@ -133,18 +133,18 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
         )
     task_set = board_version(session, benchmark, None)
     known = boards.conditions(session, task_set.id)
-    chosen = _select_runs(known, run_ids)
+    conditions = _select_runs(known, run_ids)
     counted: dict[UUID, list[ScoredEpisode]] = {}
     seconds: dict[UUID, float] = {}
-    for row in repository.episodes(session, [condition.run.id for condition in chosen]):
+    for row in repository.episodes(session, [condition.run.id for condition in conditions]):
         values = row._mapping  # noqa: SLF001 - SQLAlchemy's public name for it.
         counted.setdefault(row.run_id, []).append(ScoredEpisode(*(values[name] for name in ScoredEpisode._fields)))
         seconds[row.run_id] = seconds.get(row.run_id, 0.0) + row.agent_seconds
     return AnalysesView(
         benchmark=benchmark,
         version=task_set.version,
-        runs=[_run(row, counted.get(row.run.id, []), seconds.get(row.run.id, 0.0)) for row in chosen],
-        languages=_languages(chosen, counted),
+        runs=[_run(row, counted.get(row.run.id, []), seconds.get(row.run.id, 0.0)) for row in conditions],
+        languages=_languages(conditions, counted),
         more=0 if run_ids else max(0, len(known) - MOST),
     )
 
@@ -185,10 +185,10 @@ def _run(condition: RunCondition, rows: list[ScoredEpisode], seconds: float) -> 
     )
 
 
-def _languages(chosen: Sequence[RunCondition], counted: Mapping[UUID, list[ScoredEpisode]]) -> list[LanguagesView]:
+def _languages(conditions: Sequence[RunCondition], counted: Mapping[UUID, list[ScoredEpisode]]) -> list[LanguagesView]:
     """Runs that differ only in the instruction language."""
     pairs: dict[str, dict[str, RunCondition]] = {}
-    for condition in chosen:
+    for condition in conditions:
         variant = condition.run.config.get("variant")
         if variant in {None, "language=cn"}:
             pairs.setdefault(_alike(condition), {})["cn" if variant else "en"] = condition

@@ -137,9 +137,9 @@ def leaderboard(
     benchmark_row, task_set = get_benchmark(session, benchmark), board_version(session, benchmark, version)
     as_of, stale = repository.freshness(session, task_set.id)
     whole, measure = repository.number_of_tasks(session, task_set.id), primary(task_set.protocols)
-    done = human_baselines.trials(session, task_set.id)
+    people_trials = human_baselines.trials(session, task_set.id)
     rows = _rows(session, task_set.id, whole, measure, {Dimension.ALL, *dimensions})
-    rows = _with_people(rows, human_baselines.by_run(done))
+    rows = _with_people(rows, human_baselines.by_run(people_trials))
     known = board_ranking.choices(rows, whole, measure, options.outside)
     conditions = board_ranking.chosen_conditions(known, options.conditions)
     alike = [row for row in rows if conditions is not None and row.conditions.key == conditions.key]
@@ -160,7 +160,7 @@ def leaderboard(
         conditions=conditions,
         choices=known,
         common=common,
-        people=human_baselines.by_domain(done),
+        people=human_baselines.by_domain(people_trials),
         primary=measure,
         newer=_newer(session, benchmark, task_set),
         with_runs=None if rows else repository.newest_with_runs(session, benchmark_row.id),
@@ -185,9 +185,9 @@ def _with_people(rows: Sequence[BoardRow], people: Mapping[UUID, Means]) -> list
 
 def board_version(session: Session, benchmark: str, version: int | None) -> TaskSet:
     """The task set of a board: of this version, by default the newest with runs, else the newest. Raises NotFound."""
-    chosen = version_of(session, benchmark, version)
-    with_runs = repository.newest_with_runs(session, chosen.benchmark_id) if version is None else None
-    return with_runs or chosen
+    newest = version_of(session, benchmark, version)
+    with_runs = repository.newest_with_runs(session, newest.benchmark_id) if version is None else None
+    return with_runs or newest
 
 
 def other_version_with_runs(session: Session, benchmark: str, version: int) -> int | None:

@@ -202,13 +202,13 @@ class _MeasureColumn:
         could = np.array([_could(*kind, measure, protocols) for kind in kinds.kinds], dtype=bool)[kinds.kind]
         return cls(measure, counts, totals, could, (counts == 0) & kinds.scored & could, tasks)
 
-    def mean(self, values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> tuple[float, Interval]:
+    def mean(self, values: NDArray[np.float64], columns: NDArray[np.bool_]) -> tuple[float, Interval]:
         """Mean of one value per chosen task, at least one; OmniBench's is that of its sets."""
-        ones = chosen.astype(float)
+        ones = columns.astype(float)
         if self.measure == OF_SETS and (sets := self._sets(ones, values)):
             return mean_of_means(sets)
         interval = cluster_mean_of_columns(ones, values)
-        return float(values[chosen].mean()), interval or Interval(0.0, 1.0)
+        return float(values[columns].mean()), interval or Interval(0.0, 1.0)
 
     def row(self, positions: Positions, *, of_sets: bool) -> dict[str, Any] | None:
         """Columns of a cell; None without a value. `of_sets`: OmniBench's mean is that of its sets."""

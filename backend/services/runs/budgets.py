@@ -116,8 +116,8 @@ def note_spent(session: Session, run: Run, spent: Spending) -> bool:
         worker_wakeup.wake_workers(session)
     if before or not run.budget_reached:
         return False
-    about = {"text": run.budget_reached, "run_id": str(run.id)}
-    _announce(session, str(run.id), run.project_id, run.id, about)
+    details = {"text": run.budget_reached, "run_id": str(run.id)}
+    _announce(session, str(run.id), run.project_id, run.id, details)
     return True
 
 
@@ -136,12 +136,12 @@ def _count(session: Session, row: ProjectBudget, project: str, now: datetime) ->
         worker_wakeup.wake_workers(session)
     if before or not row.reached:
         return False
-    about = {"text": row.reached, "project": project, "period": row.period}
-    _announce(session, f"{project} ({row.period})", row.project_id, row.project_id, about)
+    details = {"text": row.reached, "project": project, "period": row.period}
+    _announce(session, f"{project} ({row.period})", row.project_id, row.project_id, details)
     return True
 
 
-def _announce(session: Session, budget: str, project_id: UUID, subject_id: UUID, about: Mapping[str, str]) -> None:
-    audit.record(session, "budget_reached", budget, {"reached": ["", about["text"]]})
-    outbox.note_budget_reached(session, project_id, subject_id, about)
-    logger.warning("%s", about["text"])
+def _announce(session: Session, budget: str, project_id: UUID, subject_id: UUID, details: Mapping[str, str]) -> None:
+    audit.record(session, "budget_reached", budget, {"reached": ["", details["text"]]})
+    outbox.note_budget_reached(session, project_id, subject_id, details)
+    logger.warning("%s", details["text"])

@@ -93,13 +93,13 @@ def estimate(session: Session, request: RunRequest) -> RunEstimate:
 def _most_alike(runs: Sequence[AnyRow], model: str | None, provider: str) -> tuple[Sequence[AnyRow], bool, bool]:
     """Runs with the same model on the same desktops, else with the same model, else all; and what they share."""
     modelled = [run for run in runs if run.model == model]
-    there = [run for run in modelled if run.provider == provider]
-    if there:
-        return there, True, True
+    nearby = [run for run in modelled if run.provider == provider]
+    if nearby:
+        return nearby, True, True
     if modelled:
         return modelled, True, False
-    there = [run for run in runs if run.provider == provider]
-    return (there, False, True) if there else (runs, False, False)
+    nearby = [run for run in runs if run.provider == provider]
+    return (nearby, False, True) if nearby else (runs, False, False)
 
 
 def _rounds(counts: Forecast) -> int:

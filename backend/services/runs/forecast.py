@@ -109,9 +109,9 @@ def forecast(session: Session, request: RunRequest, *, listed: bool = True, hist
     benchmark = get_benchmark(session, request.benchmark)
     task_set = latest_task_set(session, request.benchmark)
     problems: list[FieldProblem] = []
-    chosen = _chosen(session, task_set.id, request, problems)
+    selected = _chosen(session, task_set.id, request, problems)
     variant = _variant(request.variant)
-    groups = repository.task_groups(session, task_set.id, chosen, variant) if chosen else []
+    groups = repository.task_groups(session, task_set.id, selected, variant) if selected else []
     if request.variant and groups and not any(group.has_variant for group in groups):
         problems += field_problems(unknown_variant(session, task_set.id, request.variant), "variant")
     can, config = _can(session, request, problems)
@@ -121,7 +121,7 @@ def forecast(session: Session, request: RunRequest, *, listed: bool = True, hist
     for reason, number in numbers:
         if reason is not None:
             reasons[reason] += number
-    rows = repository.task_rows(session, task_set.id, chosen, variant) if listed and chosen and reasons else []
+    rows = repository.task_rows(session, task_set.id, selected, variant) if listed and selected and reasons else []
     runnable = sum(number for reason, number in numbers if reason is None)
     slots, _ = scheduler.slots(session, request.provider)
     if request.concurrency is not None:

@@ -91,10 +91,10 @@ def _commit() -> str | None:
         return None
     line = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=_GIT_SECONDS, check=False)
+        result = subprocess.run(line, capture_output=True, text=True, timeout=_GIT_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() or None
+    return result.stdout.strip() or None
 
 
 def _space(kind: PluginKind, name: str | None, params: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -60,7 +60,7 @@ def reasons(  # noqa: PLR0913 - what a task may lack
     session: Session,
     can: Capabilities | None,
     config: RunConfig,
-    chosen: Sequence[Task],
+    selected: Sequence[Task],
     *,
     purpose: str,
     lacking: Collection[UUID] = (),
@@ -71,14 +71,14 @@ def reasons(  # noqa: PLR0913 - what a task may lack
         session: the transaction.
         can: workers' capabilities; None = unknown, which is not a reason.
         config: of the run.
-        chosen: its tasks.
+        selected: its tasks.
         purpose: of the run.
         lacking: tasks without the run's variant.
     """
-    aside = quarantine.in_force(session, [task.id for task in chosen])
+    aside = quarantine.in_force(session, [task.id for task in selected])
     quarantined = {task_id: entry.reason for task_id, entry in aside.items()}
     check = Runnability(can, config, purpose)
     return {
         task.id: check.why_not(task, quarantined=quarantined.get(task.id), has_variant=task.id not in lacking)
-        for task in chosen
+        for task in selected
     }

@@ -105,9 +105,9 @@ def submit_run(
     if human:
         config = human_runs.with_human_defaults(config)
     selections = parts.selections(session, task_set.id)
-    chosen = select_tasks(tasks.all_of(session, task_set.id), config.tasks, selections, config.where)
-    lacking = without_variant(session, task_set.id, config.variant, chosen)
-    _need_judge(config, chosen)
+    selected = select_tasks(tasks.all_of(session, task_set.id), config.tasks, selections, config.where)
+    lacking = without_variant(session, task_set.id, config.variant, selected)
+    _need_judge(config, selected)
     privileged = bool(can.agents[config.agent].get("privileged"))
     pins = pins_of(config, can.models, datetime.now(UTC).date())
     agent = configuration_of(session, project.id, config, pins, privileged=privileged, human=human)
@@ -123,7 +123,7 @@ def submit_run(
     session.add(run)
     session.flush()  # Episodes and events refer to it.
     repeats = 0 if request.without_episodes else config.repeats
-    number = _make_episodes(session, run, config, chosen, repeats, can, lacking)
+    number = _make_episodes(session, run, config, selected, repeats, can, lacking)
     run.trace_per_episode = number > MOST_IN_ONE_TRACE or request.accepts_episodes
     tracing.annotate(_submission_facts(run, benchmark.name, number))
     data = {"benchmark": benchmark.name, "agent": config.agent, "episodes": number, "purpose": run.purpose}
@@ -163,9 +163,9 @@ def _submission_facts(run: Run, benchmark: str, episodes_number: int) -> Attribu
     }
 
 
-def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
+def _need_judge(config: RunConfig, selected: Sequence[Task]) -> None:
     """Rejects runs in which no task can be evaluated. If only some tasks need a judge, those are not runnable."""
-    if not has_judge(config) and all(task.requires_judge for task in chosen):
+    if not has_judge(config) and all(task.requires_judge for task in selected):
         raise Invalid(
             "These tasks need a judge model.",
             code="judge_missing",
@@ -188,7 +188,7 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
     session: Session,
     run: Run,
     config: RunConfig,
-    chosen: Sequence[Task],
+    selected: Sequence[Task],
     repeats: int,
     can: Capabilities,
     lacking: Collection[UUID],
@@ -196,12 +196,12 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
     """Episodes of these tasks: all first repeats, then all second ones, so that early results cover every task."""
     used = episodes.repeat_counts(session, run.id)
     known = can if can.reported else None
-    why_not = reasons(session, known, config, chosen, purpose=run.purpose, lacking=lacking)
-    seconds = expectations(session, run, ((task, task.spec.get("max_steps")) for task in chosen))
+    why_not = reasons(session, known, config, selected, purpose=run.purpose, lacking=lacking)
+    seconds = expectations(session, run, ((task, task.spec.get("max_steps")) for task in selected))
     rows: list[dict[str, Any]] = []
     human = bool(can.agents.get(config.agent, {}).get("human"))
     for round_ in range(1, repeats + 1):
-        for task in human_runs.shuffle_tasks(chosen, config.seed + round_) if human else chosen:
+        for task in human_runs.shuffle_tasks(selected, config.seed + round_) if human else selected:
             repeat = used.get(task.id, 0) + round_
             state = EpisodeState.NOT_RUNNABLE if why_not[task.id] else EpisodeState.WAITING
             seed = episode_seed(config.seed, task.key, repeat)
@@ -335,10 +335,10 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     candidates = episodes.tasks_in_state(session, run.id, EpisodeState.NOT_RUNNABLE)
     if not candidates:
         return 0
-    chosen = [task for task in tasks.all_of(session, run.task_set_id) if task.id in candidates]
+    selected = [task for task in tasks.all_of(session, run.task_set_id) if task.id in candidates]
     config = RunConfig.model_validate(run.config)
     lacking = without_variant(session, run.task_set_id, config.variant, tasks.all_of(session, run.task_set_id))
-    why_not = reasons(session, capabilities(session), config, chosen, purpose=run.purpose, lacking=lacking)
+    why_not = reasons(session, capabilities(session), config, selected, purpose=run.purpose, lacking=lacking)
     able = [task_id for task_id, reason in why_not.items() if not reason]
     return move_episodes(
         session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **retry_policy.waiting(session, run)
@@ -364,10 +364,10 @@ def add_episodes(
         raise Invalid("at least 1", code="invalid_request", path="repeats")
     config = RunConfig.model_validate(run.config)
     selections = parts.selections(session, run.task_set_id)
-    chosen = select_tasks(tasks.all_of(session, run.task_set_id), patterns, selections, where)
-    lacking = without_variant(session, run.task_set_id, config.variant, chosen)
+    selected = select_tasks(tasks.all_of(session, run.task_set_id), patterns, selections, where)
+    lacking = without_variant(session, run.task_set_id, config.variant, selected)
     _wants_from_now(session, run)
-    number = _make_episodes(session, run, config, chosen, repeats, expected_capabilities(session), lacking)
+    number = _make_episodes(session, run, config, selected, repeats, expected_capabilities(session), lacking)
     events.append(session, run, EventKind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": number})
     worker_wakeup.wake_workers(session)
     return number

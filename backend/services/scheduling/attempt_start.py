@@ -20,26 +20,26 @@ from backend.services.scheduling.claim_types import Claim, Claims, LeasedSlot, S
 
 
 def begin(
-    session: Session, chosen: Sequence[StartingEpisode], places: Sequence[LeasedSlot], images: Sequence[ImageOffer]
+    session: Session, starting: Sequence[StartingEpisode], places: Sequence[LeasedSlot], images: Sequence[ImageOffer]
 ) -> list[Claim]:
     """Creates an attempt for each episode that the scheduler has moved to `running`.
 
     Args:
         session: the transaction, which holds the runs.
-        chosen: the selected episodes.
+        starting: the selected episodes.
         places: their slots and leases.
         images: images of the worker's desktops.
     """
     claims = Claims(session, images)
-    starts = [(item, claims.make(item, uuid7(), place), place) for item, place in zip(chosen, places, strict=True)]
-    scheduler.count_starts(session, Counter(item.episode.run_id for item in chosen))
+    starts = [(item, claims.make(item, uuid7(), place), place) for item, place in zip(starting, places, strict=True)]
+    scheduler.count_starts(session, Counter(item.episode.run_id for item in starting))
     attempts.add_all(session, [_attempt(*start) for start in starts])
     _tell(session, starts)
     return [claim for _, claim, _ in starts]
 
 
-def _attempt(chosen: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict[str, Any]:
-    episode = chosen.episode
+def _attempt(starting: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict[str, Any]:
+    episode = starting.episode
     return {
         "id": claim.attempt_id,
         "episode_id": episode.id,
@@ -48,7 +48,7 @@ def _attempt(chosen: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict[s
         "slot_id": place.slot_id,
         "lease_id": place.lease_id,
         "fencing_token": place.slot.fence,
-        "controller": (AttemptController.PERSON if chosen.run.human else AttemptController.AGENT).value,
+        "controller": (AttemptController.PERSON if starting.run.human else AttemptController.AGENT).value,
         "human_feedback": dict(episode.human_feedback) if episode.human_feedback else None,
         "desktop": {"image": claim.image},
         "trace_parent": claim.trace_parent or None,
@@ -57,10 +57,10 @@ def _attempt(chosen: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict[s
 
 def _tell(session: Session, starts: Sequence[tuple[StartingEpisode, Claim, LeasedSlot]]) -> None:
     by_run: dict[UUID, list[NewEvent]] = defaultdict(list)
-    for chosen, claim, place in starts:
-        episode = chosen.episode
+    for starting, claim, place in starts:
+        episode = starting.episode
         run = by_run[episode.run_id]
-        if not run and chosen.run.queued:
+        if not run and starting.run.queued:
             run.append(NewEvent(EventKind.RUN_STATE, _move(RunState.QUEUED, RunState.RUNNING)))
         run.append(NewEvent(EventKind.EPISODE_STATE, _move(EpisodeState.WAITING, EpisodeState.RUNNING), episode.id))
         started = {"number": episode.number, "state": AttemptState.PREPARING.value, "worker": str(place.worker_id)}

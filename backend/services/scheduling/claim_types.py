@@ -116,7 +116,7 @@ class StartingEpisode:
     run: RunFacts
 
 
-def begin_claim_span(session: Session, chosen: "StartingEpisode", attempt_id: UUID, place: LeasedSlot) -> str:
+def begin_claim_span(session: Session, starting: "StartingEpisode", attempt_id: UUID, place: LeasedSlot) -> str:
     """Context of a span that ends with the commit; without one it is never sent. Empty without traces.
 
     It links to the submission. It also continues its trace, unless the run has one for each episode: then all attempts
@@ -124,7 +124,7 @@ def begin_claim_span(session: Session, chosen: "StartingEpisode", attempt_id: UU
     """
     if not tracing.is_on():
         return ""
-    run, episode = chosen.run, chosen.episode
+    run, episode = starting.run, starting.episode
     apart = run.trace_per_episode or not run.trace_parent
     span = tracing.begin_span(
         "claim episode",
@@ -161,9 +161,9 @@ class Claims:
     session: Session
     images: Sequence[ImageOffer]
 
-    def make(self, chosen: StartingEpisode, attempt_id: UUID, place: LeasedSlot) -> Claim:
+    def make(self, starting: StartingEpisode, attempt_id: UUID, place: LeasedSlot) -> Claim:
         """The claim of an episode for the given attempt and place."""
-        episode, task, run = chosen.episode, chosen.task, chosen.run
+        episode, task, run = starting.episode, starting.task, starting.run
         facts = _facts(self.session, run.task_set_id)
         return Claim(
             fence=Fence(attempt_id, place.slot.fence),
@@ -182,7 +182,7 @@ class Claims:
             trajectory=self._trajectory(episode, run.config),
             benchmark=facts.benchmark,
             image=image_for(self.images, run.config.desktop_image, task.labels.os),
-            trace_parent=begin_claim_span(self.session, chosen, attempt_id, place),
+            trace_parent=begin_claim_span(self.session, starting, attempt_id, place),
         )
 
     def _trajectory(self, episode: StartedEpisode, config: RunConfig) -> tuple[Decision, ...]:

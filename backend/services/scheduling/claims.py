@@ -59,16 +59,16 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
     if maintenance_mode.is_on(session):
         return []
     slots = leases.free_slots(session, worker, provider, number)
-    chosen = episode_scheduler.start_episodes(session, able, len(slots)) if slots else []
-    if not chosen:
+    starting = episode_scheduler.start_episodes(session, able, len(slots)) if slots else []
+    if not starting:
         return []
-    new_leases = leases.insert_leases(session, worker.id, [slot.id for slot in slots[: len(chosen)]])
+    new_leases = leases.insert_leases(session, worker.id, [slot.id for slot in slots[: len(starting)]])
     nodes = _nodes(session, worker, provider, slots)
     places = [
         _place(worker, slot, nodes.get(slot.node_id, ""), *lease)
         for slot, lease in zip(slots, new_leases, strict=False)
     ]
-    return attempt_start.begin(session, chosen, places, images_of(worker.capabilities, provider))
+    return attempt_start.begin(session, starting, places, images_of(worker.capabilities, provider))
 
 
 def claim_next(session: Session, lease_id: UUID) -> Claim | None:
@@ -91,11 +91,11 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     if maintenance_mode.is_on(session):
         return None
     lease.wait_reason, lease.model_wait = "", None  # They belonged to the previous attempt, which has ended.
-    chosen = episode_scheduler.start_episodes(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)
-    if not chosen:
+    starting = episode_scheduler.start_episodes(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)
+    if not starting:
         return None
     places = [_place(worker, slot, node.name if node.cluster else "", lease.id, lease.fencing_token)]
-    return attempt_start.begin(session, chosen, places, images_of(worker.capabilities, slot.provider))[0]
+    return attempt_start.begin(session, starting, places, images_of(worker.capabilities, slot.provider))[0]
 
 
 def _nodes(session: Session, worker: Worker, provider: str, slots: Sequence[Slot]) -> Mapping[UUID, str]:

@@ -214,11 +214,11 @@ class _EpisodeSelection:
         episodes = self._ask(seatless, needs) if seatless else []
         for run in numbers.keys() - seatless.keys():
             episodes += self._start_licensed(run, numbers[run], needs[run])
-        got = Counter(episode.run_id for episode in episodes)
-        self.without |= {run for run in counts if got[run] < counts[run]}
-        for chosen in self._readable(episodes):
-            self.now = with_slot(self.now, next(run for run in self.now.runs if run.id == chosen.episode.run_id))
-            self.picks.append(chosen)
+        started = Counter(episode.run_id for episode in episodes)
+        self.without |= {run for run in counts if started[run] < counts[run]}
+        for starting in self._readable(episodes):
+            self.now = with_slot(self.now, next(run for run in self.now.runs if run.id == starting.episode.run_id))
+            self.picks.append(starting)
 
     def _readable(self, episodes: Sequence[StartedEpisode]) -> list[StartingEpisode]:
         """Episodes with their tasks; those with unreadable tasks keep waiting, for other workers."""
@@ -229,14 +229,14 @@ class _EpisodeSelection:
             run: config_cache.tasks_of(self.session, {episode.task_id for episode in own}, self.facts[run].config)
             for run, own in by_run.items()
         }
-        chosen: list[StartingEpisode] = []
+        starting: list[StartingEpisode] = []
         for episode in episodes:
             task = read[episode.run_id][episode.task_id]
             if isinstance(task, UnreadableConfig):
                 self._put_back(episode, task)
             else:
-                chosen.append(StartingEpisode(episode, task, self.facts[episode.run_id]))
-        return chosen
+                starting.append(StartingEpisode(episode, task, self.facts[episode.run_id]))
+        return starting
 
     def _put_back(self, episode: StartedEpisode, why: UnreadableConfig) -> None:
         repository.put_back(self.session, episode.id, unread(self.able.worker, why.message))
@@ -248,8 +248,8 @@ class _EpisodeSelection:
     def _ask(self, numbers: Mapping[UUID, int], needs: Mapping[UUID, Sequence[Requirements]]) -> list[StartedEpisode]:
         pairs = [(run, need.id) for run in numbers for need in needs[run]]
         fenced = [(run, task) for run in numbers for need in needs[run] for task in self.able.leaves(need)]
-        left = [*self.unread, *config_cache.unread_tasks(numbers), *fenced]
-        return repository.start_episodes(self.session, numbers, pairs, left)
+        excluded = [*self.unread, *config_cache.unread_tasks(numbers), *fenced]
+        return repository.start_episodes(self.session, numbers, pairs, excluded)
 
     def _start_licensed(self, run: UUID, number: int, needs: Sequence[Requirements]) -> list[StartedEpisode]:
         """Episodes of a run with licensed tasks, one by one: each may take the last seat."""

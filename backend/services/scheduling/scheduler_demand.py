@@ -59,8 +59,8 @@ def episode_demand(
     pairs = [(row, need) for row in ready for need in needs_of(session, row.task_set_id) if able(row, need)]
     if not pairs:
         return []
-    left = [(row.id, task) for row, need in pairs for task in leaves(need)]
-    numbers = repository.ready(session, [(row.id, need.id) for row, need in pairs], most, left)
+    unusable = [(row.id, task) for row, need in pairs for task in leaves(need)]
+    numbers = repository.ready(session, [(row.id, need.id) for row, need in pairs], most, unusable)
     seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
     demand: list[EpisodeDemand] = []
     for provider in sorted({row.provider for row, _ in pairs}):

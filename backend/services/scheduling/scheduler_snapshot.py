@@ -33,8 +33,8 @@ def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: I
     if reserved or setting != "0":
         total, free = repository.slots(session, provider)
         shared = common(setting, total)
-    here = [row for row in rows if row.provider == provider]
-    interactive = _sums((row.project_id, row.in_use) for row in here if urgency_of(row) is not Urgency.NOBODY)
+    own_rows = [row for row in rows if row.provider == provider]
+    interactive = _sums((row.project_id, row.in_use) for row in own_rows if urgency_of(row) is not Urgency.NOBODY)
     return QueueSnapshot(
         provider=provider,
         runs=tuple(run_of(row) for row in wanting),

@@ -150,7 +150,7 @@ class _QueueView:
 
     def concurrency(self, run: Run) -> Concurrency:
         slots, _ = self._slots_of(run.provider)
-        left = repository.count_waiting(self._session, [run.id]).get(run.id, 0) + run.in_use
+        waiting = repository.count_waiting(self._session, [run.id]).get(run.id, 0) + run.in_use
         agent, image = self._agent(run), _image(run)
         needs = needs_of(self._session, run.task_set_id)
         paused = Reason(ReasonCode.RUN_PAUSED, "the run is paused")
@@ -162,8 +162,8 @@ class _QueueView:
         hindrances += [refusal or min(reasons, key=lambda reason: len(reason.text))] if none_able else []
         hindrances += [shut] if (shut := self._closed_reason(run.provider)) else []
         now, mine = self._now(run.provider), self._run(run)
-        reason = self._hold_reason(run.id) if left <= slots else None
-        return concurrency(now, mine, slots, left, hindrances, self._wanted_before(now, mine), reason)
+        reason = self._hold_reason(run.id) if waiting <= slots else None
+        return concurrency(now, mine, slots, waiting, hindrances, self._wanted_before(now, mine), reason)
 
     def _stand(self, run: Run) -> RunStanding:
         slots, free = self._slots_of(run.provider)

@@ -56,12 +56,12 @@ def redeem(edge: AppContext, ticket: str, path: str) -> Credentials | None:
 
 def credential_of(request: Request) -> Credential:
     """What a request was made with, as a ticket keeps it."""
-    shown: Credentials = request.state.credentials
+    credentials: Credentials = request.state.credentials
     project = request.state.principal.project
-    if shown.service or not (shown.bearer or shown.cookie):
+    if credentials.service or not (credentials.bearer or credentials.cookie):
         return Credential("service", "", project)
-    kind = "token" if shown.bearer else "session"
-    return Credential(kind, token_hash(shown.bearer or shown.cookie), project)
+    kind = "token" if credentials.bearer else "session"
+    return Credential(kind, token_hash(credentials.bearer or credentials.cookie), project)
 
 
 async def is_still_signed_in(edge: AppContext, request: Request) -> bool:

@@ -50,14 +50,16 @@ def read(
     artifact = open_for(session, sha256, actor)
     data = edge.store.get(sha256)
     mark = SHOWN.get(artifact.media_type)
-    shown = mark is not None and data.startswith(mark)
+    is_known_picture = mark is not None and data.startswith(mark)
     # Neutral types for downloads: no browser runs text or bytes, and our scripts read the tree as text.
     media_type = (
-        artifact.media_type if shown else ("text/plain" if artifact.media_type in TEXT else "application/octet-stream")
+        artifact.media_type
+        if is_known_picture
+        else ("text/plain" if artifact.media_type in TEXT else "application/octet-stream")
     )
     headers = {
         **CACHED,
-        "Content-Disposition": "inline" if shown else f'attachment; filename="{sha256[:16]}"',
+        "Content-Disposition": "inline" if is_known_picture else f'attachment; filename="{sha256[:16]}"',
         "ETag": f'"{sha256}"',
     }
     return Response(data, media_type=media_type, headers=headers)

@@ -49,10 +49,10 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     page = benchmark_page.benchmark_page(
         session, name, version, filters, start, where=where, why_not=why_not, order=order
     )
-    shown = {**filters, "where": list(where)}
+    filter_values = {**filters, "where": list(where)}
     without = page.tasks and not any(row.scored or row.lost for row in page.tasks)
     other = other_version_with_runs(session, name, page.task_set.version) if without else None
-    values = {"page": page, "benchmark": page.benchmark, "filters": shown, "with_runs": other}
+    values = {"page": page, "benchmark": page.benchmark, "filters": filter_values, "with_runs": other}
     values |= {"by": benchmark_page.TASK_COLUMNS, "begun": bool(after) if order is None else order.page > 1}
     values["next"] = next_page(order, after=page.next and "/".join(page.next))
     return render(request, "benchmark.html", values)

@@ -146,9 +146,9 @@ def _unpack(files: zipfile.ZipFile, folder: Path, most_bytes: int) -> None:
         place = _place(folder, entry)
         if places.setdefault(place, entry) is not entry:
             raise Invalid(f"{_quoted_name(entry)} is there twice", code="archive_name_twice", path="file")
-    left = most_bytes
+    remaining = most_bytes
     for place, entry in places.items():
-        left -= _write(files, entry, place, left)
+        remaining -= _write(files, entry, place, remaining)
 
 
 def _check_entry(entry: zipfile.ZipInfo) -> None:
@@ -197,14 +197,14 @@ def _quoted_name(entry: zipfile.ZipInfo) -> str:
     return repr(entry.filename[:120])
 
 
-def _write(files: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int) -> int:
+def _write(files: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, remaining: int) -> int:
     """Writes one file, bounded by its real size, not the size in the zip's directory."""
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with files.open(entry) as source, target.open("wb") as out:
         while part := source.read(CHUNK):
             size += len(part)
-            if size > left:
+            if size > remaining:
                 raise Invalid(
                     f"unpacked it is larger than {MOST_BYTES >> 20} MiB, or than {MOST_RATIO} times its size",
                     code="archive_too_large",

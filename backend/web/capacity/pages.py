@@ -36,8 +36,8 @@ def workers(request: Request, session: SessionDep) -> HTMLResponse:
 @router.get("/endpoints")
 def endpoints(request: Request, session: SessionDep, window: str = "24h") -> HTMLResponse:
     """Model endpoints: state, latency, errors, tokens and cost."""
-    chosen = window if window in endpoints_view.WINDOWS else "24h"
-    page = endpoints_view.endpoints_page(session, chosen)
+    period = window if window in endpoints_view.WINDOWS else "24h"
+    page = endpoints_view.endpoints_page(session, period)
     return render(request, "endpoints.html", {"page": page, "windows": list(endpoints_view.WINDOWS)})
 
 
@@ -54,8 +54,8 @@ def set_rules(  # noqa: PLR0913 - the form's fields
     shown_reserved: Annotated[str, Form()] = "",
 ) -> RedirectResponse:
     """Changes a project's scheduling settings; unchanged fields stay."""
-    shown = {"weight": shown_weight, "quota": shown_quota, "reserved": shown_reserved}
-    changes = changed_fields({"weight": weight, "quota": quota, "reserved": reserved}, shown)
+    values_before = {"weight": shown_weight, "quota": shown_quota, "reserved": shown_reserved}
+    changes = changed_fields({"weight": weight, "quota": quota, "reserved": reserved}, values_before)
     rules = {rule: text if rule == "weight" else read(text, rule) for rule, text in changes.items()}
     scheduling_settings.set_rules(session, name, rules)
     return redirect("/workers#projects")

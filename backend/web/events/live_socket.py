@@ -31,7 +31,7 @@ def is_live(edge: AppContext, attempt_id: UUID) -> bool:
         return episodes.get_attempt(session, attempt_id).live
 
 
-def pack_frame(frame: LiveFrame, shown: int | None = None) -> bytes:
+def pack_frame(frame: LiveFrame, last_picture: int | None = None) -> bytes:
     """One message: a JSON line, then the JPEG, which is left out if the viewer has that picture.
 
     In milliseconds, by this machine's clock: `age_ms` since the picture was taken, `unchanged_ms` since the screen
@@ -39,7 +39,7 @@ def pack_frame(frame: LiveFrame, shown: int | None = None) -> bytes:
 
     Args:
         frame: the newest frame.
-        shown: number of the picture that the viewer has.
+        last_picture: number of the picture that the viewer has.
     """
     now, meta = time.time(), frame.meta
     captured = float(meta.get("captured_at") or now)
@@ -49,16 +49,16 @@ def pack_frame(frame: LiveFrame, shown: int | None = None) -> bytes:
         "answered_ms": float(meta.get("answered_at") or captured),
     }
     ages = {name: max(0, round((now - moment) * 1000)) for name, moment in moments.items()}
-    data = b"" if shown is not None and meta.get("picture") == shown else frame.data
+    data = b"" if last_picture is not None and meta.get("picture") == last_picture else frame.data
     return json.dumps({**meta, "seq": frame.seq, **ages}).encode() + b"\n" + data
 
 
-def message(feed: FrameFeed, frame: LiveFrame, shown: int | None) -> bytes:
+def message(feed: FrameFeed, frame: LiveFrame, last_picture: int | None) -> bytes:
     """`pack_frame`, once for all viewers of the feed who get the same at about the same time."""
-    key = (frame.seq, shown is not None and frame.meta.get("picture") == shown)
+    key = (frame.seq, last_picture is not None and frame.meta.get("picture") == last_picture)
     known, now = feed.message, time.monotonic()
     if known is None or known[0] != key or now - known[1] > SAME_SECONDS:
-        known = feed.message = key, now, pack_frame(frame, shown)
+        known = feed.message = key, now, pack_frame(frame, last_picture)
     return known[2]
 
 
@@ -85,12 +85,12 @@ async def live(
 async def _serve(socket: WebSocket, feed: FrameFeed, ack: asyncio.Event) -> None:
     """Sends the newest frame, waits for the acknowledgement, then for a newer one."""
     sent: int | None = None
-    shown: int | None = None
+    last_picture: int | None = None
     while (frame := await feed.newer(sent)) is not None:
         sent = frame.seq
         ack.clear()
-        await socket.send_bytes(message(feed, frame, shown))
-        shown = frame.meta.get("picture")
+        await socket.send_bytes(message(feed, frame, last_picture))
+        last_picture = frame.meta.get("picture")
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await ack.wait()

@@ -83,13 +83,13 @@ def exports(request: Request, session: SessionDep, project: ProjectDep) -> HTMLR
     except Invalid as wrong:
         filters, error = None, wrong
     page = service.exports(session, project.id, filters, query)
-    chosen = {name: set(params.getlist(name)) for name in LISTS}
+    selection = {name: set(params.getlist(name)) for name in LISTS}
     if "form" not in params:
-        chosen["result"] = chosen["result"] or {AttemptResult.SOLVED.value}
+        selection["result"] = selection["result"] or {AttemptResult.SOLVED.value}
     values = {
         "page": page,
         "given": params,
-        "chosen": chosen,
+        "chosen": selection,
         "error": error,
         "results": service.RESULT_WORDS,
         "kinds": service.KIND_WORDS,

@@ -14,5 +14,5 @@ router = page_router()
 @router.get("/status")
 def status(request: Request, edge: EdgeDep) -> HTMLResponse:
     """State of each part of the service, as in the API; 503 if a part is down."""
-    shown = edge.status.value()
-    return render(request, "status.html", {"status": shown}, status=503 if shown.state is PartState.DOWN else 200)
+    health = edge.status.value()
+    return render(request, "status.html", {"status": health}, status=503 if health.state is PartState.DOWN else 200)

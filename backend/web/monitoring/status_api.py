@@ -21,11 +21,11 @@ class MaintenanceBody(RequestModel):
 @router.get("/status", responses={503: {"model": InstallationStatus, "description": "A part is down."}})
 def status(edge: EdgeDep, response: Response) -> InstallationStatus:
     """Show whether each part works; at most a few seconds old. 503 if database or storage is down."""
-    shown = edge.status.value()
+    health = edge.status.value()
     response.headers["Cache-Control"] = "no-store"
-    if shown.state is PartState.DOWN:
+    if health.state is PartState.DOWN:
         response.status_code = 503
-    return shown
+    return health
 
 
 @router.get("/maintenance")

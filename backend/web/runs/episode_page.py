@@ -81,8 +81,8 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
         if page.unrated
         else failures.panel(session, episode_id, person=person_name(session, person), number=sample, seed=seed)
     )
-    shown = None if page.unrated or page.attempt is None else page.attempt.id
-    process = None if shown is None else progress.episode_process(session, shown, page.steps.acted)
+    attempt_id = None if page.unrated or page.attempt is None else page.attempt.id
+    process = None if attempt_id is None else progress.episode_process(session, attempt_id, page.steps.acted)
     values = {
         "layout": "base.html",
         "process": process,
@@ -112,8 +112,8 @@ def steps(  # noqa: PLR0913 - one parameter per part of the address
     """A part of the list of steps; with `after`, what is new of a live episode: its result and later steps."""
     values = {"base": f"/episodes/{episode_id}", "asked": attempt}
     if after is None:
-        shown = selected_attempt(session, episode_id, attempt)
-        rows = steps_between(session, shown.id, first, first + PART - 1)
+        selected = selected_attempt(session, episode_id, attempt)
+        rows = steps_between(session, selected.id, first, first + PART - 1)
         return render(request, "step_rows.html", {**values, "steps": rows})
     page = episode_page(session, episode_id, attempt)
     fresh = steps_between(session, page.attempt.id, after + 1, after + PART) if page.attempt else []
@@ -180,6 +180,6 @@ def score_again(
 def make_video(edge: EdgeDep, episode_id: Id, *, attempt: AttemptNumber = None) -> RedirectResponse:
     """Make the video of an attempt (default: the newest); the page then links it."""
     with read_only(edge.factory) as session:
-        shown = selected_attempt(session, episode_id, attempt)
-    made_video(edge, shown.id)
+        selected = selected_attempt(session, episode_id, attempt)
+    made_video(edge, selected.id)
     return redirect(f"/episodes/{episode_id}" + (f"?attempt={attempt}" if attempt else ""))

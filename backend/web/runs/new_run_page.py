@@ -110,13 +110,13 @@ def sizes(page: NewRun, form: FormFields) -> tuple[str, ...]:
     machine = page.able.provider(text(form, "provider", "local"))
     offers = [image.offer for image in machine.images] if machine else []
     image_name = text(form, "desktop_image")
-    shown = [
+    sizes = [
         screen
         for offer in offers
         if (offer.name == image_name if image_name else offer.default)
         for screen in offer.screens
     ]
-    return tuple(f"{size.width}x{size.height}" for size in shown) or SIZES
+    return tuple(f"{size.width}x{size.height}" for size in sizes) or SIZES
 
 
 def first_agent(agents: Agents) -> str:
@@ -127,9 +127,9 @@ def first_agent(agents: Agents) -> str:
 
 def page_of(session: Session, form: FormFields) -> NewRun:
     """The form for the current choices."""
-    chosen = text(form, "benchmark"), text(form, "provider", "local"), text(form, "desktop_image")
+    selection = text(form, "benchmark"), text(form, "provider", "local"), text(form, "desktop_image")
     listed = ListedTasks(patterns(form), [str(value) for value in form.getlist("open")], text(form, "find"))
-    return replace(service.new_run(session, *chosen, listed), preset=PRESETS.get(text(form, "preset")))
+    return replace(service.new_run(session, *selection, listed), preset=PRESETS.get(text(form, "preset")))
 
 
 def problems_at(problems: Sequence[FieldProblem], path: str) -> list[FieldProblem]:

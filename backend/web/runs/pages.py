@@ -154,9 +154,9 @@ def change_scheduling(  # noqa: PLR0913 - the form's fields
 ) -> RedirectResponse:
     """Changes priority, parallel limit and budget. An empty limit means none; unedited fields stay."""
     budget = {"run_usd": run_usd, "run_tokens": run_tokens, "run_desktop_hours": run_desktop_hours}
-    shown = {"priority": shown_priority, "concurrency": shown_concurrency}
-    shown |= dict(zip(budget, [*shown_budget.split(","), "", "", ""], strict=False))
-    changes = changed_fields({"priority": priority, "concurrency": concurrency, **budget}, shown)
+    values_before = {"priority": shown_priority, "concurrency": shown_concurrency}
+    values_before |= dict(zip(budget, [*shown_budget.split(","), "", "", ""], strict=False))
+    changes = changed_fields({"priority": priority, "concurrency": concurrency, **budget}, values_before)
     try:
         tuning = SchedulingUpdate.model_validate({name: value or None for name, value in changes.items()})
     except ValidationError as error:

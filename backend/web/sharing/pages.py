@@ -36,10 +36,10 @@ def show(  # noqa: PLR0913 - what the page has, and what became of a form
     new_link: NewPublicLink | None = None,
 ) -> HTMLResponse:
     """The page for a board's query, with an error or a new link if there is one."""
-    chosen = stored_query(query_of_text(text))[0]
+    stored = stored_query(query_of_text(text))[0]
     values = {
         "benchmark": get_benchmark(session, benchmark).name,
-        "text": chosen.text,
+        "text": stored.text,
         "views": saved_views.list_views(session, benchmark),
         "links": public_links.list_links(session, benchmark),
         "longest_name": saved_views.LONGEST_NAME,
@@ -47,7 +47,7 @@ def show(  # noqa: PLR0913 - what the page has, and what became of a form
         "embed_origins": request.app.state.edge.settings.embed_origins,
         "site": f"{request.base_url}".rstrip("/") + request.app.state.edge.sub_path.root,
         "new_link": new_link,
-        "badges": badge_rows(session, benchmark, chosen) if new_link else [],
+        "badges": badge_rows(session, benchmark, stored) if new_link else [],
         "error": error,
     }
     return render(request, "sharing.html", values, status=error.status if error else 200)

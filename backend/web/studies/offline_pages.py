@@ -43,8 +43,8 @@ Start = Annotated[int, Query(ge=0, le=1_000_000)]
 Cell = Annotated[int, Query(ge=0, le=1000)]
 
 
-def _protocol(study: OfflineStudyDetail, chosen: OfflineProtocol | None) -> OfflineProtocol:
-    return chosen or protocol_of(SetForm(study.demonstration_set.form))
+def _protocol(study: OfflineStudyDetail, protocol: OfflineProtocol | None) -> OfflineProtocol:
+    return protocol or protocol_of(SetForm(study.demonstration_set.form))
 
 
 @router.get("/studies/offline/{study_id}")

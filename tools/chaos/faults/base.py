@@ -134,11 +134,11 @@ class KindOfFault:
     loses: bool = False
 
 
-def kind(name: str, about: str, draw: Draw, flavour: str = "", *, loses: bool = False) -> None:
+def kind(name: str, description: str, draw: Draw, flavour: str = "", *, loses: bool = False) -> None:
     """Registers a kind of fault."""
     if name in KINDS:
         raise ValueError(f"there are two faults {name!r}")
-    KINDS[name] = KindOfFault(name, about, draw, flavour, loses)
+    KINDS[name] = KindOfFault(name, description, draw, flavour, loses)
 
 
 def a_while(random: Random) -> float:
@@ -149,9 +149,9 @@ def a_while(random: Random) -> float:
 def awaited(look: Callable[[], list[T]], seconds: float = PATIENCE) -> list[T]:
     """The objects, as soon as there are any; empty on timeout."""
     deadline, pause = time.monotonic() + seconds, Event()
-    while not (there := look()) and time.monotonic() < deadline:
+    while not (value := look()) and time.monotonic() < deadline:
         pause.wait(0.1)
-    return there
+    return value
 
 
 def busy_worker(scene: Scene, drawn: str) -> str:
@@ -168,6 +168,6 @@ def busy_worker(scene: Scene, drawn: str) -> str:
     return drawn if drawn in workers or not workers else workers[0]
 
 
-def pick_share(things: list[int], share: float) -> int | None:
+def pick_share(pids: list[int], share: float) -> int | None:
     """The thing at a share of the list, None of an empty one."""
-    return things[min(len(things) - 1, int(share * len(things)))] if things else None
+    return pids[min(len(pids) - 1, int(share * len(pids)))] if pids else None

@@ -42,11 +42,11 @@ class CordonNode(Fault):
         with suppress(KeyError):
             stack.cluster.cordon(self.node)
         self._closed = close(scene, self.node)
-        there = running_pods(scene, self.node) if self.drain else []
-        for pod in there:
+        pods = running_pods(scene, self.node) if self.drain else []
+        for pod in pods:
             mark(scene, pod, *EVICTED)
             evict(stack, pod)
-        return f"{self.node} cordoned for {self.seconds:.1f} s" + (f", {len(there)} pods evicted" if self.drain else "")
+        return f"{self.node} cordoned for {self.seconds:.1f} s" + (f", {len(pods)} pods evicted" if self.drain else "")
 
     def heal(self, scene: Scene) -> None:
         self._closed.until = now()

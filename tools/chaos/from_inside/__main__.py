@@ -75,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if why_not:
             sys.stderr.write(f"not on {name}: {why_not}\n")
             continue
-        chosen = [death for death in (*LINUX, *WINDOWS) if death.system == system and options.only in death.name]
-        results[name] = run(provider, image, chosen)
+        deaths = [death for death in (*LINUX, *WINDOWS) if death.system == system and options.only in death.name]
+        results[name] = run(provider, image, deaths)
         sys.stdout.write(f"{name}: {summary(results[name])}\n")
     if options.write:
         report.write(results)

@@ -121,8 +121,8 @@ class _Output:
         """Reads until the process has ended and closed its output; False at the deadline."""
         exited = False
         while len(self._selector.get_map()):
-            left = deadline - time.monotonic()
-            ready = self._selector.select(max(0.0, left))
+            remaining = deadline - time.monotonic()
+            ready = self._selector.select(max(0.0, remaining))
             if not ready:
                 return exited
             for key, _ in ready:
@@ -132,7 +132,7 @@ class _Output:
                     self._selector.unregister(self._exit)
                 else:
                     self._read(key.fd)
-            if left <= 0:
+            if remaining <= 0:
                 return exited
         return exited
 

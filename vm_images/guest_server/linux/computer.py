@@ -47,10 +47,10 @@ class LinuxPrograms:
         self._windows = XWindows(self._x)
 
     def clipboard(self) -> str:
-        done = subprocess.run(
+        result = subprocess.run(
             [*_XCLIP, "-o", "-t", "UTF8_STRING"], capture_output=True, timeout=_CLIPBOARD_SECONDS, check=False
         )
-        return done.stdout.decode("utf-8", "replace")
+        return result.stdout.decode("utf-8", "replace")
 
     def copy(self, text: str) -> None:
         """Copies text; xclip stays in the background to serve it."""

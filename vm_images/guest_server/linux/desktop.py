@@ -34,10 +34,10 @@ def _wait(client: XClient, condition: Callable[[], bool], seconds: float, what: 
     """Waits for a property of the root window; the X server reports changes."""
     deadline = time.monotonic() + seconds
     while not condition():
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             raise StartError(
                 f"{what} was not ready in {seconds:g} s; DESKARENA_VERBOSE=1 shows what it says", code="not_ready"
             )
         if not client.fresh_events():
-            select.select([client.display.fileno()], [], [], min(left, 1.0))
+            select.select([client.display.fileno()], [], [], min(remaining, 1.0))

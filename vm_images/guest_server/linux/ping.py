@@ -44,10 +44,10 @@ class Pinger:
         self._send(window)
         deadline = time.monotonic() + _ANSWER_SECONDS
         while not any(self._is_answer(event) for event in self._x.fresh_events()):
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 raise GuestError("timeout", f"the active window did not take its input within {_ANSWER_SECONDS:g} s")
-            select.select([self._x.display.fileno()], [], [], left)
+            select.select([self._x.display.fileno()], [], [], remaining)
 
     def _active(self) -> Any:
         value = self._x.window_property(self._x.root, "_NET_ACTIVE_WINDOW")

@@ -47,8 +47,8 @@ class Pointer:
             self._clicks(_WHEEL["right" if event.dx > 0 else "left"], abs(event.dx))
 
     def _announce(self) -> None:
-        here = self._x.root.query_pointer()
-        self._before_press(int(here.root_x), int(here.root_y))
+        pointer = self._x.root.query_pointer()
+        self._before_press(int(pointer.root_x), int(pointer.root_y))
 
     def _button(self, number: int, *, down: bool) -> None:
         xtest.fake_input(self._x.display, X.ButtonPress if down else X.ButtonRelease, number)
@@ -74,11 +74,13 @@ class Pointer:
 
     def _glide(self, x: int, y: int, duration: float) -> None:
         """In steps, so that a program sees the path and not only the end."""
-        here = self._x.root.query_pointer()
+        pointer = self._x.root.query_pointer()
         steps = round(duration / _STEP_SECONDS)
         for step in range(1, steps):
             part = step / steps
-            self._jump(round(here.root_x + (x - here.root_x) * part), round(here.root_y + (y - here.root_y) * part))
+            self._jump(
+                round(pointer.root_x + (x - pointer.root_x) * part), round(pointer.root_y + (y - pointer.root_y) * part)
+            )
             self._x.sync()
             time.sleep(_STEP_SECONDS)  # The gesture's own speed.
         self._jump(x, y)

@@ -27,9 +27,9 @@ class PointerPicture:
         box = (max(0, left), max(0, top), min(size[0], left + cursor.width), min(size[1], top + cursor.height))
         if box[0] >= box[2] or box[1] >= box[3]:
             return
-        here = (box[0] - left, box[1] - top, box[2] - left, box[3] - top)
+        cut = (box[0] - left, box[1] - top, box[2] - left, box[3] - top)
         below = _cut(pixels, size[0], box)
-        below.paste(self._colours.crop(here), mask=self._cover.crop(here))
+        below.paste(self._colours.crop(cut), mask=self._cover.crop(cut))
         _put(pixels, size[0], box, below)
 
     def _remember(self, cursor: Any) -> None:

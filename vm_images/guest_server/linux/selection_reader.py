@@ -81,11 +81,11 @@ class SelectionReader:
             for event in self._x.fresh_events():
                 if matches(event):
                     return event
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 message = f"the program that owns the clipboard did not answer within {_ANSWER_SECONDS:g} s"
                 raise GuestError("timeout", message)
-            select.select([self._x.display.fileno()], [], [], left)
+            select.select([self._x.display.fileno()], [], [], remaining)
 
 
 def _is_new(event: Any, place: int) -> bool:

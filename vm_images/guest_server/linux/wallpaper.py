@@ -105,7 +105,7 @@ class PcmanfmWallpaper:
         """Passes it to the running instance."""
         argv = ["pcmanfm", f"--set-wallpaper={path}", "--wallpaper-mode=crop"]
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 argv,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -115,5 +115,5 @@ class PcmanfmWallpaper:
             )
         except subprocess.TimeoutExpired:
             raise GuestError("timeout", f"pcmanfm did not take the wallpaper within {_SET_SECONDS:g} s") from None
-        if done.returncode:
-            raise GuestError("failed", f"pcmanfm refused the wallpaper: {done.stderr.decode('utf-8', 'replace')}")
+        if result.returncode:
+            raise GuestError("failed", f"pcmanfm refused the wallpaper: {result.stderr.decode('utf-8', 'replace')}")

@@ -55,10 +55,10 @@ class XWindows:
 
     def _answered(self, deadline: float) -> bool:
         while not any(_is_answer(event) for event in self._x.fresh_events()):
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 return False
-            select.select([self._x.display.fileno()], [], [], left)
+            select.select([self._x.display.fileno()], [], [], remaining)
         return True
 
     def _active(self) -> int:

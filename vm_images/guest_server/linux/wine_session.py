@@ -97,8 +97,8 @@ class DesktopWindow:
             StartError: it does not appear in time (`time.monotonic`), or has no process.
         """
         while (window := self._find_window()) is None:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._display.fileno()], [], [], left)[0]:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or not select.select([self._display.fileno()], [], [], remaining)[0]:
                 raise StartError(
                     "Wine's desktop did not appear; DESKARENA_VERBOSE=1 shows what it says", code="not_ready"
                 )
@@ -185,7 +185,7 @@ def start_wine_server(wine: str, environment: Mapping[str, str], processes: Path
     command = [str(Path(wine).with_name("wineserver")), "-p"]
     try:
         # It reports when it is ready, and continues with the given streams.
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
@@ -196,8 +196,8 @@ def start_wine_server(wine: str, environment: Mapping[str, str], processes: Path
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise StartError(f"Wine's server could not be started: {error}", code="not_started") from None
-    if done.returncode:
-        raise StartError(f"Wine's server could not be started: it ended with {done.returncode}", code="start_failed")
+    if result.returncode:
+        raise StartError(f"Wine's server could not be started: it ended with {result.returncode}", code="start_failed")
     for path in processes.glob("[0-9]*/comm"):
         with contextlib.suppress(OSError):  # That process has ended meanwhile.
             if path.read_text().startswith("wineserver"):

@@ -31,8 +31,8 @@ class Secret:
         """Whether the Authorization header carries the secret."""
         if authorization is None or not authorization.startswith(_SCHEME):
             return False
-        shown = authorization[len(_SCHEME) :].strip().encode("utf-8", "surrogateescape")
-        return hmac.compare_digest(shown, self._value)
+        secret = authorization[len(_SCHEME) :].strip().encode("utf-8", "surrogateescape")
+        return hmac.compare_digest(secret, self._value)
 
 
 def read_secret(descriptor: int) -> Secret:

@@ -17,8 +17,8 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     async def execute(request: web.Request) -> web.Response:
         params = await json_params(request)
         seconds = deadline(params, machine, machine.limits.command_seconds)
-        done = await run(machine, read_command(params, machine), seconds)
-        return web.json_response(reply(done))
+        result = await run(machine, read_command(params, machine), seconds)
+        return web.json_response(reply(result))
 
     return [web.post(path, execute) for path in ("/execute", "/setup/execute")]
 
@@ -34,12 +34,12 @@ async def run(machine: Machine, spec: CommandSpec, seconds: float) -> CommandRes
     return await machine.within(seconds + _MARGIN_SECONDS, machine.commands.run, spec, timeout=seconds, limit=limit)
 
 
-def reply(done: CommandResult) -> dict[str, Any]:
+def reply(result: CommandResult) -> dict[str, Any]:
     """A finished command in OSWorld's form. A failed command is not an error of the route."""
     return {
         "status": "success",
-        "output": done.output,
-        "error": done.error,
-        "returncode": done.returncode,
-        "truncated": done.truncated,
+        "output": result.output,
+        "error": result.error,
+        "returncode": result.returncode,
+        "truncated": result.truncated,
     }

@@ -64,11 +64,11 @@ def message_response(message: str) -> web.Response:
 
 def existence(path: Path, test: Callable[[Path], bool]) -> web.Response:
     """200 if it exists, 400 if not, as WAA's tasks expect."""
-    there = test(path)
-    status = "success" if there else "error"
-    message = f"'{path}' exists" if there else f"'{path}' does not exist"
-    body = {"status": status, "message": message} | ({} if there else {"error": "not_found"})
-    return web.json_response(body, status=200 if there else 400)
+    exists = test(path)
+    status = "success" if exists else "error"
+    message = f"'{path}' exists" if exists else f"'{path}' does not exist"
+    body = {"status": status, "message": message} | ({} if exists else {"error": "not_found"})
+    return web.json_response(body, status=200 if exists else 400)
 
 
 def _child(params: RequestParams, name: str) -> Path:
@@ -99,23 +99,23 @@ async def send_file(request: web.Request, path: Path, limit: int) -> web.StreamR
     A program may write it meanwhile: up to `AT_ONCE` bytes are read before the reply starts. A longer file that
     becomes shorter breaks the connection, as its length is announced.
     """
-    file, left = await asyncio.to_thread(open_regular, path, limit)
+    file, remaining = await asyncio.to_thread(open_regular, path, limit)
     with contextlib.closing(file):
         source: IO[bytes] = file
-        if left <= AT_ONCE:
-            content = await asyncio.to_thread(file.read, left)
-            source, left = io.BytesIO(content), len(content)
+        if remaining <= AT_ONCE:
+            content = await asyncio.to_thread(file.read, remaining)
+            source, remaining = io.BytesIO(content), len(content)
         response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
-        response.content_length = left
+        response.content_length = remaining
         await response.prepare(request)
-        while left:
-            data = await asyncio.to_thread(source.read, min(left, _PIECE))
+        while remaining:
+            data = await asyncio.to_thread(source.read, min(remaining, _PIECE))
             if not data:
                 if request.transport is not None:
                     request.transport.abort()  # Anything else that is sent would be taken for the file's content.
                 raise ConnectionAbortedError(f"'{path}' became shorter while it was sent")
             await response.write(data)
-            left -= len(data)
+            remaining -= len(data)
         await response.write_eof()
     return response
 

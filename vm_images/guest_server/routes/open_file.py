@@ -36,9 +36,9 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 async def _start(machine: Machine, path: Path) -> str:
     """Opens it; returns the part of a window's title by which to find it (empty: any new window)."""
     if await asyncio.to_thread(path.exists):
-        done = await run(machine, machine.shell.opener(path), _OPENER_SECONDS)
-        if done.returncode:
-            raise GuestError("failed", f"'{path}' cannot be opened: {(done.error or done.output).strip()}")
+        result = await run(machine, machine.shell.opener(path), _OPENER_SECONDS)
+        if result.returncode:
+            raise GuestError("failed", f"'{path}' cannot be opened: {(result.error or result.output).strip()}")
         return path.stem
     # OSWorld's tasks also give the name of an application.
     command = machine.shell.program(path.name) if path.name == str(path) else ()

@@ -24,17 +24,17 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         if params.flag("isolated"):
             command, source = [*machine.python, "-I", "-"], _libraries(machine) + source
         spec = CommandSpec(command, folder=machine.home, stdin=source)
-        done = await run(machine, spec, deadline(params, machine, machine.limits.python_seconds))
-        good = done.returncode == 0
+        result = await run(machine, spec, deadline(params, machine, machine.limits.python_seconds))
+        good = result.returncode == 0
         return web.json_response(
             {
                 "status": "success" if good else "error",
-                "message": done.output + done.error,
+                "message": result.output + result.error,
                 "need_more": False,
-                "output": done.output,
-                "error": done.error,
-                "return_code": done.returncode,
-                "truncated": done.truncated,
+                "output": result.output,
+                "error": result.error,
+                "return_code": result.returncode,
+                "truncated": result.truncated,
             }
         )
 
@@ -44,11 +44,11 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         params = await json_params(request)
         folder = _folder(params, machine.home)
         spec = CommandSpec([*machine.bash, "-c", _READ_SCRIPT], folder=folder, stdin=_source(params, "script"))
-        done = await run(machine, spec, deadline(params, machine, machine.limits.script_seconds))
+        result = await run(machine, spec, deadline(params, machine, machine.limits.script_seconds))
         # OSWorld returns both streams as one, with an empty `error`.
-        body = {"output": done.output + done.error, "error": "", "returncode": done.returncode}
-        status = "success" if done.returncode == 0 else "error"
-        return web.json_response({"status": status, **body, "truncated": done.truncated})
+        body = {"output": result.output + result.error, "error": "", "returncode": result.returncode}
+        status = "success" if result.returncode == 0 else "error"
+        return web.json_response({"status": status, **body, "truncated": result.truncated})
 
     return [web.post("/run_python", run_python), web.post("/run_bash_script", run_bash)]
 

@@ -24,9 +24,9 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         conditions = RequestParams(params.mapping("verification"))
         longest = params.number("max_wait_time", 10, low=0, high=machine.limits.longest_seconds)
         pause = params.number("check_interval", 1, low=0.01, high=60)
-        done = await run(machine, read_command(params, machine), machine.limits.command_seconds)
-        waited = await _wait(machine, conditions, longest, pause, reply(done))
-        return web.json_response({**reply(done), "verification": conditions.values, "wait_time": waited})
+        result = await run(machine, read_command(params, machine), machine.limits.command_seconds)
+        waited = await _wait(machine, conditions, longest, pause, reply(result))
+        return web.json_response({**reply(result), "verification": conditions.values, "wait_time": waited})
 
     return [web.post(path, execute) for path in _PATHS]
 
@@ -55,7 +55,7 @@ async def _missing(machine: Machine, conditions: RequestParams) -> str:
     command = conditions.text("command_success", "")
     if command:
         spec = CommandSpec([command], shell=True)  # noqa: S604 - a task's own line.
-        done = await run(machine, spec, machine.limits.command_seconds)
-        if done.returncode != 0:
-            return f"'{command}' still gave exit code {done.returncode}"
+        result = await run(machine, spec, machine.limits.command_seconds)
+        if result.returncode != 0:
+            return f"'{command}' still gave exit code {result.returncode}"
     return ""

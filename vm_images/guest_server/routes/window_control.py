@@ -94,12 +94,12 @@ async def _close_all(machine: Machine) -> str:
     """Asks every window to close, then ends the applications of those that stay."""
     windows = await machine.blocking(machine.windows.all)
     await _each(machine, machine.windows.close, windows)
-    left = await _wait_gone(machine, _CLOSE_SECONDS)
-    await _each(machine, machine.windows.kill, left)
+    open_windows = await _wait_gone(machine, _CLOSE_SECONDS)
+    await _each(machine, machine.windows.kill, open_windows)
     if await _wait_gone(machine, _KILL_SECONDS):
         raise GuestError("failed", "some windows cannot be closed")
     await _wait_ended(machine, {window.pid for window in windows if window.pid})
-    return f"{len(windows)} windows closed, {len(left)} of them by force"
+    return f"{len(windows)} windows closed, {len(open_windows)} of them by force"
 
 
 async def _each(machine: Machine, act: Callable[[WindowInfo], None], windows: Sequence[WindowInfo]) -> None:
@@ -110,9 +110,9 @@ async def _each(machine: Machine, act: Callable[[WindowInfo], None], windows: Se
 async def _wait_gone(machine: Machine, seconds: float) -> list[WindowInfo]:
     deadline = time.monotonic() + seconds
     while True:
-        left = await machine.blocking(machine.windows.all)
-        if not left or time.monotonic() >= deadline:
-            return left
+        remaining = await machine.blocking(machine.windows.all)
+        if not remaining or time.monotonic() >= deadline:
+            return remaining
         await asyncio.sleep(_LOOK_SECONDS)
 
 

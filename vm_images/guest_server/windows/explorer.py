@@ -74,14 +74,14 @@ def ask(machine: Machine, script: str, values: Mapping[str, str]) -> dict[str, A
     # Wine has a stub program of that name.
     if is_wine() or not machine.shell.program(_COMMAND[0]):
         raise GuestError("not_available", "this desktop has no PowerShell to ask Explorer with")
-    done = machine.commands.run(CommandSpec(question(script, values)), timeout=_SECONDS, limit=_LIMIT)
-    start = done.output.find("{")
+    result = machine.commands.run(CommandSpec(question(script, values)), timeout=_SECONDS, limit=_LIMIT)
+    start = result.output.find("{")
     try:
-        answer = json.loads(done.output[start:]) if start >= 0 else None
+        answer = json.loads(result.output[start:]) if start >= 0 else None
     except ValueError:
         answer = None
-    if done.returncode or not isinstance(answer, dict):
-        raise GuestError("failed", f"Explorer could not be asked: {(done.error or done.output).strip()[-500:]}")
+    if result.returncode or not isinstance(answer, dict):
+        raise GuestError("failed", f"Explorer could not be asked: {(result.error or result.output).strip()[-500:]}")
     return answer
 
 

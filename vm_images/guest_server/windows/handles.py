@@ -63,10 +63,10 @@ def title(window: int) -> str:
 def send(window: int, message: int, first: int = 0, second: int = 0) -> int | None:
     """A window's answer to a message; None if its program hangs, or it is gone."""
     answer = ctypes.c_size_t()
-    done = user32.SendMessageTimeoutW(
+    answered = user32.SendMessageTimeoutW(
         window, message, first, second, _ABORT_IF_HUNG, _ASK_MILLISECONDS, ctypes.byref(answer)
     )
-    return int(answer.value) if done else None
+    return int(answer.value) if answered else None
 
 
 def text(window: int, longest: int) -> str | None:

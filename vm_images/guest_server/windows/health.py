@@ -150,7 +150,7 @@ def ask_licence() -> float | None:
         GuestError: The query failed.
     """
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             list(LICENCE_QUESTION),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -162,7 +162,7 @@ def ask_licence() -> float | None:
         return None
     except (OSError, subprocess.SubprocessError) as error:
         raise GuestError("failed", f"Windows could not be asked about its licence: {error}") from None
-    return licence_until(done.stdout.decode("utf-8", "replace"), time.time())
+    return licence_until(result.stdout.decode("utf-8", "replace"), time.time())
 
 
 class WindowsHealth:

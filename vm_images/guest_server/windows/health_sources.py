@@ -109,8 +109,8 @@ class Sources:
 def free_memory() -> int | None:
     """Bytes that programs can still allocate, None if unknown."""
     memory = _Memory(ctypes.sizeof(_Memory))
-    done = kernel32.GlobalMemoryStatusEx(ctypes.byref(memory))
-    return int(memory.bytes[1]) if done else None
+    succeeded = kernel32.GlobalMemoryStatusEx(ctypes.byref(memory))
+    return int(memory.bytes[1]) if succeeded else None
 
 
 def _entries() -> Iterator[_Entry]:

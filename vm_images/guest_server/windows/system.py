@@ -43,15 +43,15 @@ class WindowsSystem:
     def set_clock(self, now: float) -> None:
         """Sets it in UTC; the time zone stays."""
         _take_privilege(_SET_CLOCK)
-        then = datetime.fromtimestamp(now, UTC)
+        moment = datetime.fromtimestamp(now, UTC)
         system_time = _Time(
-            year=then.year,
-            month=then.month,
-            day=then.day,
-            hour=then.hour,
-            minute=then.minute,
-            second=then.second,
-            millisecond=then.microsecond // 1000,
+            year=moment.year,
+            month=moment.month,
+            day=moment.day,
+            hour=moment.hour,
+            minute=moment.minute,
+            second=moment.second,
+            millisecond=moment.microsecond // 1000,
         )
         if not kernel32.SetSystemTime(ctypes.byref(system_time)):
             raise GuestError("failed", str(failure("Windows does not let its clock be set")))
@@ -92,7 +92,7 @@ def thumbprint(certificate: str) -> str:
 
 def _certutil(*arguments: str) -> None:
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             ["certutil.exe", *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -102,8 +102,8 @@ def _certutil(*arguments: str) -> None:
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise GuestError("failed", f"certutil: {error}") from None
-    if done.returncode:
-        raise GuestError("failed", f"certutil: {done.stdout.decode('utf-8', 'replace').strip()[-300:]}")
+    if result.returncode:
+        raise GuestError("failed", f"certutil: {result.stdout.decode('utf-8', 'replace').strip()[-300:]}")
 
 
 def _take_privilege(name: str) -> None:

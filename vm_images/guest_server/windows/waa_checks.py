@@ -24,8 +24,8 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     async def details(request: web.Request) -> web.Response:
         path = (await json_params(request)).path("path")
         answer = await _explorer(machine, explorer.FOLDER_VIEWS, {})
-        shown = explorer.shows_details(answer.get("found") or [], path)
-        return verdict(shown, f"Explorer shows '{path}' with details", is_details_view=shown)
+        has_details = explorer.shows_details(answer.get("found") or [], path)
+        return verdict(has_details, f"Explorer shows '{path}' with details", is_details_view=has_details)
 
     async def sorted_by_time(request: web.Request) -> web.Response:
         path = (await json_params(request)).path("directory")
@@ -45,8 +45,8 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         params = await json_params(request)
         path, tag = _folder(params), params.text("tag", longest=_LONGEST_NAME)
         answer = await _explorer(machine, explorer.TAGS, {"directory": path})
-        left = explorer.untagged_pictures(answer.get("found") or [], tag, _PICTURES)
-        return verdict(not left, f"all pictures in '{path}' bear the tag '{tag}'", untagged=left[:100])
+        untagged = explorer.untagged_pictures(answer.get("found") or [], tag, _PICTURES)
+        return verdict(not untagged, f"all pictures in '{path}' bear the tag '{tag}'", untagged=untagged[:100])
 
     async def library(request: web.Request) -> web.Response:
         name = (await json_params(request)).text("library_name", longest=_LONGEST_NAME)

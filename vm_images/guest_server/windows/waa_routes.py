@@ -54,12 +54,12 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         params = await json_params(request)
         source = program(params.text("command", longest=_LONGEST_CODE), state.rects, state.area)
         spec = CommandSpec([*machine.python, "-"], folder=machine.home, stdin=source)
-        done = await run(machine, spec, deadline(params, machine, machine.limits.command_seconds))
+        result = await run(machine, spec, deadline(params, machine, machine.limits.command_seconds))
         # As in WAA: code that prints `error` has failed.
-        if done.returncode or "error" in done.output.lower():
-            message = (done.error or done.output).strip() or f"the code ended with {done.returncode}"
-            raise GuestError("failed", message, output=done.output, stderr=done.error)
-        return web.json_response({"status": "success", "output": done.output})
+        if result.returncode or "error" in result.output.lower():
+            message = (result.error or result.output).strip() or f"the code ended with {result.returncode}"
+            raise GuestError("failed", message, output=result.output, stderr=result.error)
+        return web.json_response({"status": "success", "output": result.output})
 
     async def update(request: web.Request) -> web.Response:
         params = await json_params(request)

@@ -31,8 +31,8 @@ def focused() -> int:
     """The focused control, 0 if there is none."""
     info = _Focus(size=ctypes.sizeof(_Focus))
     thread = user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None)
-    done = user32.GetGUIThreadInfo(thread, ctypes.byref(info))
-    return int(info.focus or info.active or 0) if done else 0
+    succeeded = user32.GetGUIThreadInfo(thread, ctypes.byref(info))
+    return int(info.focus or info.active or 0) if succeeded else 0
 
 
 def is_editor(name: str) -> bool:

@@ -196,7 +196,7 @@ class _Build:
 
     def _output(self, doing: str, command: Sequence[str]) -> str:
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 command,
                 env=self._env,
                 cwd=self._folder,
@@ -210,9 +210,9 @@ class _Build:
             raise ClusterLost(
                 f"{doing}: {command[0]} took longer than {_PATIENCE:g} s", code="image_build_failed"
             ) from None
-        output = done.stdout.decode("utf-8", "replace")
-        if done.returncode:
-            problem = f"{command[0]} failed with exit code {done.returncode}:\n{output[-_TAIL:].strip()}"
+        output = result.stdout.decode("utf-8", "replace")
+        if result.returncode:
+            problem = f"{command[0]} failed with exit code {result.returncode}:\n{output[-_TAIL:].strip()}"
             raise ClusterLost(problem, code="image_build_failed", hint=hint_for(output))
         return output
 

@@ -218,9 +218,9 @@ class Builder:
             layers = {"driver": "qcow2", "file": {"driver": "file", "filename": str(path)}, "backing": layers}
         partial = self._disk.with_suffix(".part")
         words = ["qemu-img", "convert", "-O", "qcow2", f"json:{json.dumps(layers)}", str(partial)]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=_CONVERT_SECONDS, check=False)
-        if done.returncode:
-            raise Unavailable(f"qemu-img failed: {done.stderr.strip()[-500:]}", code="windows_build_failed")
+        result = subprocess.run(words, capture_output=True, text=True, timeout=_CONVERT_SECONDS, check=False)
+        if result.returncode:
+            raise Unavailable(f"qemu-img failed: {result.stderr.strip()[-500:]}", code="windows_build_failed")
         partial.replace(self._disk)
 
     # --- the end ---
@@ -257,8 +257,8 @@ class Builder:
         packages = tuple(Package.model_validate(entry) for entry in entries)
         write_image(image, self._image(SystemDisk(**describe_file(disk), virtual_size=self._size), packages))
         # From now on only the image counts; Windows' own layer stays, for an image with other programs.
-        for left in (self._disk, self._programs, *folder.glob("layer-*")):
-            left.unlink(missing_ok=True)
+        for path in (self._disk, self._programs, *folder.glob("layer-*")):
+            path.unlink(missing_ok=True)
 
 
 def _ending(layer: Path) -> Path:

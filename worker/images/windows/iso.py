@@ -95,7 +95,7 @@ def extract(iso: Path, folders: Sequence[str], target: Path) -> None:
 
 
 def _xorriso(*arguments: str) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         # Ignores the user's configuration; a warning is not a failure.
         [PROGRAM, "-no_rc", "-abort_on", "FAILURE", "-return_with", "FAILURE", "32", *arguments],
         stdin=subprocess.DEVNULL,
@@ -105,5 +105,5 @@ def _xorriso(*arguments: str) -> None:
         check=False,
         env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"},
     )
-    if done.returncode:
-        raise Unavailable(f"{PROGRAM} failed: {done.stderr.strip()[-500:]}", code="windows_build_failed")
+    if result.returncode:
+        raise Unavailable(f"{PROGRAM} failed: {result.stderr.strip()[-500:]}", code="windows_build_failed")

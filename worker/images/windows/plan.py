@@ -234,8 +234,8 @@ def summary(request: BuildRequest, plan: BuildPlan) -> Iterator[str]:
     yield f"machine: {options.memory_mib} MiB, {options.cpus} processors, disk of {options.disk_gib} GiB, screen {size}"
     absent = {program.id for program in fetch.missing(plan.programs.programs, request.brought)}
     for program in plan.programs.programs:
-        here = program.brought or (request.cache / program.sha256).is_file()
-        state = "there" if here else f"download from {program.url}"
+        is_present = program.brought or (request.cache / program.sha256).is_file()
+        state = "there" if is_present else f"download from {program.url}"
         state = f"MISSING: provide {program.iso or program.file}" if program.id in absent else state
         yield f"  to install: {program.name} {program.version} ({program.licence}): {state}"
     for package in plan.programs.inbox:

@@ -60,20 +60,20 @@ class _Reader:
             yield from self._next()
 
     def _next(self) -> Iterator[Token]:
-        here, line = self._script[self._at], self._line
-        if here in _BLANK:
+        character, line = self._script[self._at], self._line
+        if character in _BLANK:
             self._skip(1)
         elif self._sees("<#"):
             self._until("#>", "comment is not closed")
-        elif here == "#" and (self._at == 0 or self._script[self._at - 1] in _BEFORE_COMMENT):
+        elif character == "#" and (self._at == 0 or self._script[self._at - 1] in _BEFORE_COMMENT):
             self._to_line_end()
-        elif here == "`":
+        elif character == "`":
             self._continuation()
         elif self._sees("@'") or self._sees('@"'):
             yield from self._here_string()
-        elif here == "'":
+        elif character == "'":
             yield self._single()
-        elif here == '"':
+        elif character == '"':
             yield from self._double()
         elif match := _VARIABLE.match(self._script, self._at):
             self._skip(len(match.group()))

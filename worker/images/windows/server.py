@@ -61,10 +61,10 @@ def install_packages(target: Path, python: Python) -> None:
         *("--python-version", python.minor, "--target", str(target), "-r", str(LOCK)),
     ]
     environment = {**os.environ, "UV_NO_PROGRESS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=environment)
-    if done.returncode:
+    result = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=environment)
+    if result.returncode:
         raise Unavailable(
-            f"the packages of {LOCK.name} cannot be downloaded: {done.stderr.strip()[-500:]}",
+            f"the packages of {LOCK.name} cannot be downloaded: {result.stderr.strip()[-500:]}",
             code="guest_packages_missing",
         )
     if not PURE.is_dir():

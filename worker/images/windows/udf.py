@@ -126,20 +126,20 @@ class Udf:
         """Location of the content of a file or directory (4/14.6, 4/14.9, 4/14.17)."""
         entry = self._block(block, _FILE, _EXTENDED_FILE)
         kind = struct.unpack_from("<H", entry, 34)[0] & 7
-        left = struct.unpack_from("<Q", entry, 56)[0]
+        remaining = struct.unpack_from("<Q", entry, 56)[0]
         head = 176 if struct.unpack_from("<H", entry)[0] == _FILE else 216
         before, length = struct.unpack_from("<II", entry, head - 8)
         start = head + before
         if kind == _EMBEDDED:
-            yield Extent(self._partition + block * SECTOR + start, left)
+            yield Extent(self._partition + block * SECTOR + start, remaining)
             return
         step = {_SHORT: 8, _LONG: 16}.get(kind)
         if step is None or start + length > SECTOR:
             raise self._invalid_image("a file has an unsupported layout")
         for at in range(start, start + length, step):
             size, place = struct.unpack_from("<II", entry, at)
-            size = min(size & 0x3FFFFFFF, left)
-            left -= size
+            size = min(size & 0x3FFFFFFF, remaining)
+            remaining -= size
             if size:
                 yield Extent(self._partition + place * SECTOR, size)
 

@@ -75,8 +75,8 @@ def release(session: Session, claim_id: UUID) -> None:
 def clean(session: Session) -> None:
     """Deletes some expired requests."""
     expired = select(IdempotentRequest.id).where(IdempotentRequest.expires_at <= func.now()).limit(_CLEANED)
-    chosen = expired.with_for_update(skip_locked=True)
-    session.execute(delete(IdempotentRequest).where(IdempotentRequest.id.in_(chosen)), **_UNSYNCHRONISED)
+    batch = expired.with_for_update(skip_locked=True)
+    session.execute(delete(IdempotentRequest).where(IdempotentRequest.id.in_(batch)), **_UNSYNCHRONISED)
 
 
 def _open(claim_id: UUID) -> tuple[ColumnElement[bool], ...]:

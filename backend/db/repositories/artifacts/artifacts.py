@@ -56,7 +56,7 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
     scored = owner.join(Evaluation, Evaluation.attempt_id == Attempt.id)
     proof = scored.join(Evidence, Evidence.evaluation_id == Evaluation.id)
     asset = select(Benchmark.project_id).join(TaskSet).join(TaskAsset)
-    shown = select(DemonstrationSet.project_id).join(DemonstrationRecord).join(DemonstrationStepRecord)
+    of_demonstrations = select(DemonstrationSet.project_id).join(DemonstrationRecord).join(DemonstrationStepRecord)
     query = union_all(
         steps.where(Step.frame_sha256 == sha256),
         steps.where(Step.a11y_sha256 == sha256),
@@ -67,8 +67,8 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
         asset.where(TaskAsset.sha256 == sha256),
         select(WebAsset.project_id).where(WebAsset.sha256 == sha256),
         select(TaskDraft.project_id).join(TaskDraftAsset).where(TaskDraftAsset.sha256 == sha256),
-        shown.where(DemonstrationStepRecord.frame_sha256 == sha256),
-        shown.where(DemonstrationStepRecord.tree_sha256 == sha256),
+        of_demonstrations.where(DemonstrationStepRecord.frame_sha256 == sha256),
+        of_demonstrations.where(DemonstrationStepRecord.tree_sha256 == sha256),
     )
     return set(session.scalars(query))
 

@@ -45,8 +45,8 @@ def next_waiting(session: Session, fences: Collection[str] | None = None) -> Ree
     query = select(Reevaluation).where(*due).order_by(Reevaluation.id).limit(1)
     if fences is not None:
         able = Worker.capabilities["evaluators"]["sandbox"].astext.in_(fences)
-        there = or_(Worker.state == WorkerState.ONLINE.value, Worker.heartbeat_at > func.now() - COMES_BACK)
-        elsewhere = select(Worker.id).where(there, able).exists()
+        alive = or_(Worker.state == WorkerState.ONLINE.value, Worker.heartbeat_at > func.now() - COMES_BACK)
+        elsewhere = select(Worker.id).where(alive, able).exists()
         query = query.join(Task, Task.id == Reevaluation.task_id).where(~and_(Task.has_user_functions, elsewhere))
     locking = query.with_for_update(of=Reevaluation, skip_locked=True)
     return session.scalar(locking.execution_options(populate_existing=True))

@@ -148,9 +148,9 @@ def forget_on_boards(session: Session, runs: Sequence[Run]) -> None:
             PassRollup.task_set_id == task_set_id, PassRollup.agent_configuration_id == configuration_id
         )
         session.execute(query.execution_options(synchronize_session=False))
-        others = update(Run).where(
+        stale_runs = update(Run).where(
             Run.task_set_id == task_set_id,
             Run.agent_configuration_id == configuration_id,
             Run.deleted_at.is_(None),
         )
-        session.execute(others.values(rollup_stale=True).execution_options(synchronize_session=False))
+        session.execute(stale_runs.values(rollup_stale=True).execution_options(synchronize_session=False))

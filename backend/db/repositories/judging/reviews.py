@@ -96,8 +96,8 @@ def progress(session: Session, judge: Judge, people: int) -> tuple[int, int]:
         .outerjoin(counts, counts.c.attempt_id == ReviewItem.attempt_id)
         .where(ReviewItem.judge_id == judge.id)
     )
-    items, done = session.execute(query).one()
-    return int(items), int(done)
+    items, reviewed = session.execute(query).one()
+    return int(items), int(reviewed)
 
 
 def by_person(session: Session, judge: Judge) -> Sequence[AnyRow]:

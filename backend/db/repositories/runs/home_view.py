@@ -26,11 +26,11 @@ def slots(session: Session) -> Sequence[AnyRow]:
     # On a node that is not ready, or without an online worker, nothing starts, whatever the state of its slots.
     closed = and_(Slot.state == SlotState.FREE.value, or_(Node.state != NodeState.READY.value, ~served()))
     state = case((closed, "closed"), else_=Slot.state)
-    there = and_(Node.cluster != "", Node.state != NodeState.GONE.value)
+    registered = and_(Node.cluster != "", Node.state != NodeState.GONE.value)
     query = (
         select(Slot.provider, state.label("state"), leased.label("leased"), func.count().label("n"))
         .join(Node, Node.id == Slot.node_id)
-        .where(or_(there, Node.id.in_(online)))
+        .where(or_(registered, Node.id.in_(online)))
         .group_by(Slot.provider, state, leased)
     )
     return session.execute(query).all()

@@ -234,9 +234,9 @@ def episodes(  # noqa: PLR0913, PLR0917 - which ones, in which order, from where
         return session.execute(rows.where(*conditions, *later).order_by(Episode.id).limit(limit + 1)).all()
     # First which ones: the rest of a row is read for one page only.
     ids = select(Episode.id).join(Task, Task.id == Episode.task_id).where(*conditions)
-    chosen = list(session.scalars(in_order(ids, EPISODE_ORDER, order, Episode.id, limit)))
-    by_id = {row.Episode.id: row for row in session.execute(rows.where(Episode.id.in_(chosen)))}
-    return [by_id[episode_id] for episode_id in chosen]
+    selected_ids = list(session.scalars(in_order(ids, EPISODE_ORDER, order, Episode.id, limit)))
+    by_id = {row.Episode.id: row for row in session.execute(rows.where(Episode.id.in_(selected_ids)))}
+    return [by_id[episode_id] for episode_id in selected_ids]
 
 
 def configs(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Mapping[str, Any]]:

@@ -24,8 +24,8 @@ def read_clock(context: SetupContext, *, local: bool = True) -> Blob:
 
 def _offset(context: SetupContext) -> int | None:
     try:
-        done = context.desktop.run_python(_OFFSET)
-        return int(done.output.strip()) if done.returncode == 0 else None
+        result = context.desktop.run_python(_OFFSET)
+        return int(result.output.strip()) if result.returncode == 0 else None
     except (GuestRefused, ValueError):
         return None
 

@@ -131,11 +131,11 @@ def python_says(context: SetupContext, name: str, code: str, **values: Any) -> B
     """
     head = f"import json\nVALUES = json.loads({json.dumps(json.dumps(values))})\n"
     try:
-        done = context.desktop.run_python(head + code)
+        result = context.desktop.run_python(head + code)
     except GuestRefused as error:
         if error.may_pass:
             raise
         return Blob(name=name, note=error.message)
-    if done.returncode != 0:
-        return Blob(name=name, note=f"exit code {done.returncode}: {done.error.strip()[-MAX_NOTE:]}")
-    return Blob(name=name, data=done.output.encode(), media_type=JSON_TYPE)
+    if result.returncode != 0:
+        return Blob(name=name, note=f"exit code {result.returncode}: {result.error.strip()[-MAX_NOTE:]}")
+    return Blob(name=name, data=result.output.encode(), media_type=JSON_TYPE)

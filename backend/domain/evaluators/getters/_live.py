@@ -134,13 +134,13 @@ def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
     url, pages = address(blobs, prefix), [json_value(blob) for blob in blobs[2:]]
     if url is None or not pages:
         return None
-    chosen = next((n for n, page in enumerate(pages) if _bare(str(page.get("url", ""))) == _bare(url)), 0)
-    note = blobs[2 + chosen].note
+    index = next((n for n, page in enumerate(pages) if _bare(str(page.get("url", ""))) == _bare(url)), 0)
+    note = blobs[2 + index].note
     if note:
         raise EvaluatorFailed(
-            f"the page {pages[chosen].get('url')} could not be inspected: {note}", code="evidence_unreadable"
+            f"the page {pages[index].get('url')} could not be inspected: {note}", code="evidence_unreadable"
         )
-    return dict(pages[chosen])
+    return dict(pages[index])
 
 
 def _bar(blob: Blob) -> str:

@@ -61,9 +61,9 @@ def collect_files(context: SetupContext, product: Product, names: Sequence[str],
         folder for folder in folders if len(folders) > 1 and fetch_file(context, f"{folder}/{STATE}").data is not None
     ]
     blobs = [fetch_file(context, f"{folder}/{names[0]}") for folder in (used or folders)]
-    chosen = next((position for position, blob in enumerate(blobs) if blob.data is not None), 0)
-    folder = (used or folders)[chosen]
-    return [blobs[chosen], *(fetch_file(context, f"{folder}/{name}") for name in names[1:])]
+    index = next((position for position, blob in enumerate(blobs) if blob.data is not None), 0)
+    folder = (used or folders)[index]
+    return [blobs[index], *(fetch_file(context, f"{folder}/{name}") for name in names[1:])]
 
 
 def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:

@@ -47,9 +47,9 @@ def open_pages(result: Any, rules: Any, same: Same | None) -> MetricValue:
     if not addresses:
         return verdict(met=False, reason="no page is open")
     if same is None:
-        left = Counter(map(url_match.normal, expected))
-        left.subtract(map(url_match.normal, addresses))
-        met = not any(left.values())
+        balance = Counter(map(url_match.normal, expected))
+        balance.subtract(map(url_match.normal, addresses))
+        met = not any(balance.values())
     else:
         met = len(addresses) == len(expected) and all(
             any(same(address, other) for other in addresses) for address in expected
@@ -64,7 +64,8 @@ def without_cookies(result: Any, rules: Any, same: Same) -> MetricValue:
     if result is None:
         return verdict(met=False, reason="the browser has no cookie file")
     hosts = [str(row[1]) for row in result if len(row) > 1]
-    left = sorted({host for host in hosts if any(same(domain, host) for domain in domains)})
+    remaining = sorted({host for host in hosts if any(same(domain, host) for domain in domains)})
     return verdict(
-        not left, f"cookies remain of {short(left, 300)}" if left else f"{len(hosts)} cookies, none of these domains"
+        not remaining,
+        f"cookies remain of {short(remaining, 300)}" if remaining else f"{len(hosts)} cookies, none of these domains",
     )

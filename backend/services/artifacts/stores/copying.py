@@ -42,15 +42,15 @@ def copy(source: ArtifactStore, target: ArtifactStore, tell: Callable[[CopyRepor
     Raises:
         Unavailable: one of the stores is unavailable or full; what was copied stays.
     """
-    done = CopyReport()
+    report = CopyReport()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for batch in source.old(math.inf):
             for sha256, result in zip(
                 batch, pool.map(lambda name: _copy_artifact(source, target, name), batch), strict=True
             ):
-                _count(done, sha256, result)
-            tell(done)
-    return done
+                _count(report, sha256, result)
+            tell(report)
+    return report
 
 
 def _copy_artifact(source: ArtifactStore, target: ArtifactStore, sha256: str) -> bool | str:
@@ -64,10 +64,10 @@ def _copy_artifact(source: ArtifactStore, target: ArtifactStore, sha256: str) ->
     return True
 
 
-def _count(done: CopyReport, sha256: str, result: bool | str) -> None:  # noqa: FBT001 - what `_copy_artifact` gives
+def _count(report: CopyReport, sha256: str, result: bool | str) -> None:  # noqa: FBT001 - what `_copy_artifact` gives
     if isinstance(result, str):
-        done.bad[sha256] = result
+        report.bad[sha256] = result
     elif result:
-        done.copied += 1
+        report.copied += 1
     else:
-        done.there += 1
+        report.there += 1

@@ -63,8 +63,8 @@ class FolderStore:
                 yield names
 
     def tidy(self, before: float) -> int:
-        left = [file for files in self._folders() for file in files if file.name.startswith(_NEW)]
-        gone = [file for file in left if _is_older(file, before)]
+        temporary = [file for files in self._folders() for file in files if file.name.startswith(_NEW)]
+        gone = [file for file in temporary if _is_older(file, before)]
         for file in gone:
             file.unlink(missing_ok=True)
         return len(gone)

@@ -81,18 +81,18 @@ def draft_page(
 ) -> DraftPage:
     """One draft as `actor` sees it. `content`: submitted content that was not stored, to be shown again."""
     draft = draft_detail(session, row, store)
-    shown = content or drafts.content_of(session, row)
+    current = content or drafts.content_of(session, row)
     return DraftPage(
         draft=draft,
-        content=shown,
+        content=current,
         stops=any(check.blocking for check in draft.checks),
         streams=_streams(draft),
         refusal=draft_reviews.may_review(session, row, actor),
         needed=max(0, NEEDED - row.approvals),
-        steps=draft_forms.step_rows(shown),
-        metrics=draft_forms.check_rows(shown),
-        solution=draft_forms.solution_rows(shown),
-        offers={kind.name.lower(): draft_forms.names(kind, shown.dialect) for kind in _NAMED},
+        steps=draft_forms.step_rows(current),
+        metrics=draft_forms.check_rows(current),
+        solution=draft_forms.solution_rows(current),
+        offers={kind.name.lower(): draft_forms.names(kind, current.dialect) for kind in _NAMED},
         dialects=draft_forms.dialects(),
         reasons=REASON_WORDS,
     )

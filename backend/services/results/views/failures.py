@@ -59,9 +59,9 @@ def panel(session: Session, episode_id: UUID, *, person: str, number: int | None
     if failure is None:
         return None
     own = failure.by(person) if person else None
-    left = None if number is None else len(_unlabelled_failures(session, failure, person, number, seed))
+    remaining = None if number is None else len(_unlabelled_failures(session, failure, person, number, seed))
     others = [review for review in failure.reviews if review.person != person] if own else []
-    return Panel(failure, person, _choices(failure, own), own, others, number, seed, left)
+    return Panel(failure, person, _choices(failure, own), own, others, number, seed, remaining)
 
 
 def _choices(failure: Failure, own: LabelReview | None) -> list[LabelChoice]:
@@ -85,8 +85,8 @@ def _unlabelled_failures(session: Session, failure: Failure, person: str, number
 
 def next_unjudged(session: Session, failure: Failure, person: str, number: int, seed: int) -> UUID | None:
     """The next failure of the sample that this person has not judged; None if there is none."""
-    left = _unlabelled_failures(session, failure, person, number, seed)
-    return left[0].episode if left else None
+    unlabelled = _unlabelled_failures(session, failure, person, number, seed)
+    return unlabelled[0].episode if unlabelled else None
 
 
 SHARES_HEAD = ("label", "title", "by", "count", "n", "share", "low", "high")

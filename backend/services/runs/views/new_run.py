@@ -182,16 +182,16 @@ def new_run(
     why_not = partial(able.why_not, provider, image=image or None)
     known = _benchmarks(session, why_not)
     names = [name for name, _ in known]
-    chosen = benchmark if benchmark in names else (names[0] if names else "")
+    selected = benchmark if benchmark in names else (names[0] if names else "")
     page = NewRun(
         benchmarks=known,
-        benchmark=chosen,
+        benchmark=selected,
         agents=[(agent, parameters(agent.schema)) for agent in able.agents],
         able=able,
         presets={name: preset.about for name, preset in PRESETS.items()},
         endpoints=_endpoints(session),
     )
-    return _with_tasks(session, page, why_not, listed) if chosen else page
+    return _with_tasks(session, page, why_not, listed) if selected else page
 
 
 def _benchmarks(session: Session, why_not: WhyNot) -> list[tuple[str, str]]:

@@ -210,7 +210,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
     row = repository.run(session, run_id)
     if row is None:
         raise NotFound("Run not found.", code="run_not_found", hint="The list of runs is at /runs.")
-    (shown,) = run_rows(session, [row])
+    (run_row,) = run_rows(session, [row])
     listed = [run_id, *wish.passes]
     unrated = _episode_without_rating(session, listed) if row.AgentConfiguration.human else None
     filters = {**wish.filters, "where": label_filter(wish.where)}
@@ -221,8 +221,10 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
     spent = repository.usage_totals(session, run_id)
     parts = _parts_of(session, row.Run)
     return RunPage(
-        run=shown.run.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run_id))}),
-        split=shown.split,
+        run=run_row.run.model_copy(
+            update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run_id))}
+        ),
+        split=run_row.split,
         config_hash=row.Run.config_hash,
         tiles=tiles(session, run_id=run_id),
         waits=_waits(session, run_id),
@@ -363,12 +365,12 @@ def _episodes(
     session: Session, configs: Mapping[UUID, Mapping[str, Any]], rows: Sequence[AnyRow], unrated: UUID | None
 ) -> EpisodeList:
     why = explain(session, [row.Episode for row in rows[:PAGE]])
-    shown = [
+    views = [
         episode_view(
             EpisodeSummary(row.Episode, row.Task, row.Attempt), configs[row.Episode.run_id], why.get(row.Episode.id)
         )
         for row in rows[:PAGE]
     ]
-    shown = [without_result(view) if view.id == unrated else view for view in shown]
-    quarantined = quarantine.in_force(session, {view.task_id for view in shown})
-    return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None, quarantined)
+    views = [without_result(view) if view.id == unrated else view for view in views]
+    quarantined = quarantine.in_force(session, {view.task_id for view in views})
+    return EpisodeList(views, views[-1].id if len(rows) > PAGE else None, quarantined)

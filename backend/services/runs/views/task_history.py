@@ -65,8 +65,8 @@ class TaskHistory:
 def task_history(session: Session, task_id: UUID) -> TaskHistory:
     """The newest episodes of a task, over all runs."""
     rows = repository.history(session, task_id, HISTORY)
-    others = [] if rows else repository.versions_with_episodes(session, task_id)
-    versions = [TaskVersion(row.id, row.version, row.episodes) for row in others]
+    older_versions = [] if rows else repository.versions_with_episodes(session, task_id)
+    versions = [TaskVersion(row.id, row.version, row.episodes) for row in older_versions]
     return TaskHistory([_row(row) for row in rows], _by_configuration(session, task_id), versions)
 
 

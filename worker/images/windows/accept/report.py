@@ -103,7 +103,7 @@ def _lines(file: str) -> list[str]:
 
 def _command_output(*words: str) -> str:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
+        result = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
     except OSError as error:
         return f"not available: {error}"
-    return done.stdout.strip()
+    return result.stdout.strip()

@@ -169,16 +169,16 @@ def _deskarena(address: str, *words: str, seconds: float = _COMMAND_SECONDS) -> 
     command = [sys.executable, "-m", "backend.cli.main", *words]
     environment = {**os.environ, "DESKARENA_SERVER": address}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, env=environment)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, env=environment)
     except subprocess.TimeoutExpired as error:
         raise Unavailable(
             f"`{' '.join(words[:2])}` did not finish within {seconds:.0f} s", code="windows_build_failed"
         ) from error
-    if "json" not in words and done.returncode == 0:
+    if "json" not in words and result.returncode == 0:
         return {}
     try:
-        return json.loads(done.stdout)
+        return json.loads(result.stdout)
     except ValueError:
         raise Unavailable(
-            f"`{' '.join(words[:2])}` failed: {done.stderr.strip()[-500:]}", code="windows_build_failed"
+            f"`{' '.join(words[:2])}` failed: {result.stderr.strip()[-500:]}", code="windows_build_failed"
         ) from None

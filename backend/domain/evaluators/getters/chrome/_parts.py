@@ -147,9 +147,9 @@ def _of_filters(params: PageParts, page: Mapping[str, Any], url: str) -> dict[st
         spans = page["items"][f".{name} li.catAllProducts"]
         groups.append(([str(text).strip() for text in spans], names))
     for texts, names in groups:
-        shown = {text.lower() for text in texts}
-        result |= {name.lower(): True for name in names if name.lower() in shown}
-        if any(all(text not in name.lower() for name in names) for text in shown):
+        folded = {text.lower() for text in texts}
+        result |= {name.lower(): True for name in names if name.lower() in folded}
+        if any(all(text not in name.lower() for name in names) for text in folded):
             result[OTHER] = True
         result.setdefault(OTHER, False)
     choices = [

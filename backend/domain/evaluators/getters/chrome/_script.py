@@ -56,5 +56,5 @@ class Script:
             return False
 
     def _evaluate(self, selector: str, body: str) -> Any:
-        chosen = f"document.querySelector({json.dumps(selector)})"
-        return self._browser.evaluate(self.tab, f"(element => {{ {body} }})({chosen})")
+        element = f"document.querySelector({json.dumps(selector)})"
+        return self._browser.evaluate(self.tab, f"(element => {{ {body} }})({element})")

@@ -33,8 +33,8 @@ class PageInfo(ParameterGetter):
         if browser is None:
             return [Blob(name=params.url, note="no browser answers")]
         with background_page(browser, params.url, settled=params.load_state == "networkidle") as tab:
-            here = browser.evaluate(tab.id, "[location.href, document.title]") or [tab.url, tab.title]
-            return [as_json(params.url, {"title": here[1], "url": here[0], **content(browser, tab)})]
+            location = browser.evaluate(tab.id, "[location.href, document.title]") or [tab.url, tab.title]
+            return [as_json(params.url, {"title": location[1], "url": location[0], **content(browser, tab)})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob = only(blobs)

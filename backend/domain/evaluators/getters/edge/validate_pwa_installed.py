@@ -21,11 +21,11 @@ class ValidatePwaInstalled(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         try:
-            done = context.desktop.execute(list(COMMAND))
+            result = context.desktop.execute(list(COMMAND))
         except GuestRefused as error:
             return [Blob(name="installed packages", note=error.message)]
-        note = f"exit code {done.returncode}: {done.error.strip()[:500]}" if done.returncode else ""
-        return [Blob(name="installed packages", data=None if note else done.output.encode(), note=note)]
+        note = f"exit code {result.returncode}: {result.error.strip()[:500]}" if result.returncode else ""
+        return [Blob(name="installed packages", data=None if note else result.output.encode(), note=note)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob = only(blobs)

@@ -30,8 +30,13 @@ class IsAllDocxInArchive(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 2:  # noqa: PLR2004 - the folder and its archive.
             raise EvaluatorFailed(f"two folders were requested, {len(blobs)} were collected", code="evidence_mismatch")
-        left, moved = file_names(blobs[0]), file_names(blobs[1])
-        fine = left is not None and moved and all(map(_is_docx, moved)) and not any(map(_is_docx, left))
+        remaining_names, moved = file_names(blobs[0]), file_names(blobs[1])
+        fine = (
+            remaining_names is not None
+            and moved
+            and all(map(_is_docx, moved))
+            and not any(map(_is_docx, remaining_names))
+        )
         return "true" if fine else "false"
 
 

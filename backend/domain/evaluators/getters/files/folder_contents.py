@@ -69,10 +69,10 @@ class FolderContents:
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         path = _Folder.of(parameters).path
-        done = context.desktop.run_python(_WALK.format(path=path))
-        if done.returncode != 0:
-            return [Blob(name=path, note=done.error.strip()[-500:])]
-        return [Blob(name=path, data=done.output.encode(), media_type="application/json")]
+        result = context.desktop.run_python(_WALK.format(path=path))
+        if result.returncode != 0:
+            return [Blob(name=path, note=result.error.strip()[-500:])]
+        return [Blob(name=path, data=result.output.encode(), media_type="application/json")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 1 or blobs[0].data is None:

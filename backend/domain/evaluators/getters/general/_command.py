@@ -26,11 +26,11 @@ def run(context: SetupContext, params: CommandParams, *, stream: Literal["output
     """
     name = params.command if isinstance(params.command, str) else " ".join(params.command)
     try:
-        done = context.desktop.execute(params.command, shell=params.shell)
+        result = context.desktop.execute(params.command, shell=params.shell)
     except GuestRefused as error:
         return absence(name, error)
-    if done.truncated:
+    if result.truncated:
         return Blob(name=name, note="it printed more than the desktop keeps, so nobody can say what it lacks")
-    text, other = (done.output, done.error) if stream == "output" else (done.error, done.output)
-    note = f"exit code {done.returncode} {other.strip()[:MAX_NOTE]}".strip() if done.returncode else ""
+    text, other = (result.output, result.error) if stream == "output" else (result.error, result.output)
+    note = f"exit code {result.returncode} {other.strip()[:MAX_NOTE]}".strip() if result.returncode else ""
     return Blob(name=name, data=text.encode(errors="replace"), media_type="text/plain", note=note)

@@ -44,8 +44,8 @@ class VmWindowSize(ParameterGetter):
         if context.desktop.probe().platform == "Linux":
             return [python_says(context, "windows", _SIZES)]
         windows = context.desktop.windows()
-        shown = [{"class": w.wm_class.split("."), "width": w.width, "height": w.height} for w in windows]
-        return [as_json("windows", shown)]
+        window_sizes = [{"class": w.wm_class.split("."), "width": w.width, "height": w.height} for w in windows]
+        return [as_json("windows", window_sizes)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         class_name = _Window.of(parameters).app_class_name.lower()

@@ -26,8 +26,8 @@ class CheckTextExists(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         text = search_text(parameters)
         controls, picture = two(blobs)
-        shown = words_of(controls)
+        words = words_of(controls)
         return {
             "text": text,
-            "shown": shown if any(says(text_shown, text) for text_shown in shown) else [*shown, read_from(picture)],
+            "shown": words if any(says(text_shown, text) for text_shown in words) else [*words, read_from(picture)],
         }

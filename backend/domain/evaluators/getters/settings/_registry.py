@@ -16,10 +16,10 @@ NUMBERS = frozenset({"REG_DWORD", "REG_QWORD"})
 def query_registry(context: SetupContext, key: str, name: str) -> Blob:
     """The output of `reg` for one value. Queries the registry itself, because its files are written late."""
     try:
-        done = context.desktop.execute(["reg", "query", key, "/v", name])
+        result = context.desktop.execute(["reg", "query", key, "/v", name])
     except GuestRefused as error:
         return Blob(name=f"{key}\\{name}", note=f"the registry cannot be queried: {error.message}")
-    reply = {"returncode": done.returncode, "output": done.output, "error": done.error}
+    reply = {"returncode": result.returncode, "output": result.output, "error": result.error}
     return as_json(f"{key}\\{name}", reply)
 
 

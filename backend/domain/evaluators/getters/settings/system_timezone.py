@@ -26,7 +26,7 @@ class SystemTimezone(ParameterGetter):
         return [zone, query_registry(context, rf"{ZONES}\{name}", "Display")] if name else [zone]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        shown = texts(blobs, len(blobs))[1:]
-        if not shown or shown[0] is None:
+        texts_shown = texts(blobs, len(blobs))[1:]
+        if not texts_shown or texts_shown[0] is None:
             raise EvaluatorFailed("the registry does not name the desktop's time zone", code="evidence_unreadable")
-        return shown[0]
+        return texts_shown[0]

@@ -27,12 +27,12 @@ class DefaultVideoPlayer(ParameterGetter):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         name = "xdg-mime query default"
         try:
-            done = context.desktop.execute(_ASK, shell=True)  # noqa: S604 - in the desktop, and nothing foreign in it.
+            result = context.desktop.execute(_ASK, shell=True)  # noqa: S604 - in the desktop, and nothing foreign in it.
         except GuestRefused as error:
             return [Blob(name=name, note=error.message)]
-        if done.returncode != 0:
-            return [Blob(name=name, note=f"xdg-mime does not work here: {done.error.strip()[-MAX_NOTE:]}")]
-        return [Blob(name=name, data=done.output.encode(errors="replace"), media_type="text/plain")]
+        if result.returncode != 0:
+            return [Blob(name=name, note=f"xdg-mime does not work here: {result.error.strip()[-MAX_NOTE:]}")]
+        return [Blob(name=name, data=result.output.encode(errors="replace"), media_type="text/plain")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob = only(blobs)

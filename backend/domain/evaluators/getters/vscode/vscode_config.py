@@ -65,7 +65,7 @@ def _await_file(context: SetupContext, path: str, looks: int) -> Blob:
 def _workspaces(context: SetupContext, note: str) -> Blob:
     name = "workspaceStorage/*/workspace.json"
     try:
-        done = context.desktop.execute(_OPEN, shell=True)  # noqa: S604 - in the desktop.
+        result = context.desktop.execute(_OPEN, shell=True)  # noqa: S604 - in the desktop.
     except GuestRefused as error:
         return Blob(name=name, note=f"{note}; {absence(name, error).note}")
-    return Blob(name=name, data=done.output.encode(errors="replace") or None, note=note)
+    return Blob(name=name, data=result.output.encode(errors="replace") or None, note=note)

@@ -23,6 +23,6 @@ def check_history_deleted(history_data: Any, rule: Any) -> MetricValue:
     if history_data is None:
         return verdict(met=False, reason="the browser has no history")
     urls = [str(row[0]) for row in history_data if row]
-    left = [url for url in urls if any(keyword in url for keyword in keywords)]
-    words = f"{len(left)} of {len(urls)} addresses are left, among them {short(left[:3], 300)}"
-    return verdict(not left, words if left else f"none of {len(urls)} addresses contains a keyword")
+    remaining = [url for url in urls if any(keyword in url for keyword in keywords)]
+    words = f"{len(remaining)} of {len(urls)} addresses are left, among them {short(remaining[:3], 300)}"
+    return verdict(not remaining, words if remaining else f"none of {len(urls)} addresses contains a keyword")

@@ -66,8 +66,8 @@ def _likeness(first: str, second: str) -> float:
 
 def _similar_pages(path: str | None, expected_path: str | None) -> tuple[float, str]:
     """The share of pages that look alike, for scans."""
-    pages, others = draw_pages(path), draw_pages(expected_path)
-    if len(pages) != len(others) or not others:
-        return 0.0, f"neither file has text; {len(pages)} pages, expected {len(others)}"
-    same = sum(alike_pages(page, other_page) for page, other_page in zip(pages, others, strict=True))
-    return same / len(others), f"neither file has text; {same} of {len(others)} pages look alike"
+    pages, expected_pages = draw_pages(path), draw_pages(expected_path)
+    if len(pages) != len(expected_pages) or not expected_pages:
+        return 0.0, f"neither file has text; {len(pages)} pages, expected {len(expected_pages)}"
+    same = sum(alike_pages(page, other_page) for page, other_page in zip(pages, expected_pages, strict=True))
+    return same / len(expected_pages), f"neither file has text; {same} of {len(expected_pages)} pages look alike"

@@ -57,8 +57,8 @@ def _check_colours(words: Words, threshold: float) -> MetricValue:
 
     @cache
     def near(colors: frozenset[Color], expected: tuple[int, int, int]) -> bool:
-        others = colors - {expected}
-        return all(color is not None and difference(color, expected) <= threshold for color in others)
+        other_colors = colors - {expected}
+        return all(color is not None and difference(color, expected) <= threshold for color in other_colors)
 
     wrong = []
     for word, colors in words:

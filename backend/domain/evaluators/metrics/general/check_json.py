@@ -33,14 +33,14 @@ def check_json(
         return verdict(met=False, reason=reason or "the file has no value")
     goals = []
     for expectation in expect:
-        value, there = _value(data, rule(expectation, "key"), strict=strict_upstream)
+        value, exists = _value(data, rule(expectation, "key"), strict=strict_upstream)
         goals.append(
-            (fits(value, expectation, strict=strict_upstream) and there, _words(expectation, value, there=there))
+            (fits(value, expectation, strict=strict_upstream) and exists, _words(expectation, value, there=exists))
         )
     for expectation in unexpect:
-        value, there = _value(data, rule(expectation, "key"), strict=strict_upstream)
+        value, exists = _value(data, rule(expectation, "key"), strict=strict_upstream)
         broken = fits(value, expectation, otherwise=strict_upstream, strict=strict_upstream)
-        goals.append((not broken, f"unexpected: {_words(expectation, value, there=there)}"))
+        goals.append((not broken, f"unexpected: {_words(expectation, value, there=exists)}"))
     return share_of_goals(goals, partial=False)
 
 
@@ -57,6 +57,6 @@ def _value(data: Any, keys: Any, *, strict: bool) -> tuple[Any, bool]:
     return data, True
 
 
-def _words(condition: Mapping[str, Any], actual: Any, *, there: bool) -> str:
-    value = short(actual) if there else "missing"
+def _words(condition: Mapping[str, Any], actual: Any, *, exists: bool) -> str:
+    value = short(actual) if exists else "missing"
     return f"{short(condition['key'])} is {value}, rule {condition['method']} {short(condition['ref'])}"

@@ -25,5 +25,5 @@ def check_file_exists(result: str | None, expected: str) -> MetricValue:
     if result is None or not Path(result).is_dir():
         return verdict(met=False, reason="the folder does not exist")
     file = Path(result, name)
-    there = file.is_file() and file.resolve().is_relative_to(Path(result).resolve())
-    return verdict(there, f"{expected} is {'' if there else 'not '}there")
+    exists = file.is_file() and file.resolve().is_relative_to(Path(result).resolve())
+    return verdict(exists, f"{expected} is {'' if exists else 'not '}there")

@@ -51,6 +51,6 @@ def _is_second_rarest(picture: "Image") -> bool:
     colours, counts = np.unique(numbers, return_counts=True)
     if len(colours) <= 1:
         return False
-    there = np.argwhere(numbers == colours[np.argsort(counts)][1])
+    points = np.argwhere(numbers == colours[np.argsort(counts)][1])
     sides = np.array(plane.shape[:2])
-    return bool((abs(there.mean(axis=0) - sides / 2) < _TOLERANCE * sides).all())
+    return bool((abs(points.mean(axis=0) - sides / 2) < _TOLERANCE * sides).all())

@@ -35,16 +35,18 @@ def _condition(contents: Contents, condition: Mapping[str, Any]) -> Goal:
     words = []
     fine = True
     if present:
-        here = [path for path in present if path in contents]
-        right = [path for path in here if _as_wanted(contents[path], condition)]
+        existing = [path for path in present if path in contents]
+        right = [path for path in existing if _as_wanted(contents[path], condition)]
         fine = bool(right)
-        words.append(f"{' or '.join(present)} is {'there' if right else 'other than expected' if here else 'missing'}")
-    left = [path for path in absent if path in contents]
+        words.append(
+            f"{' or '.join(present)} is {'there' if right else 'other than expected' if existing else 'missing'}"
+        )
+    unwanted = [path for path in absent if path in contents]
     if absent:
-        unknown = not left and UNLISTED in contents
-        fine = fine and not left and not unknown
+        unknown = not unwanted and UNLISTED in contents
+        fine = fine and not unwanted and not unknown
         gone = "perhaps hidden in what could not be listed" if unknown else "gone"
-        words.append(f"{', '.join(left)} still there" if left else f"{', '.join(absent)} {gone}")
+        words.append(f"{', '.join(unwanted)} still there" if unwanted else f"{', '.join(absent)} {gone}")
     return fine, ", ".join(words)
 
 

@@ -25,10 +25,10 @@ def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
         matches = [widget for widget in widgets(result) if widget.app == rules["app"] and widget.role == rules["role"]]
     except Invalid as error:
         raise EvaluatorFailed(error.message, code="invalid_rule") from error
-    shown = [match for match in matches if "showing" in match.states]
-    if not shown:
+    visible = [match for match in matches if "showing" in match.states]
+    if not visible:
         return verdict(met=False, reason=f"no {rules['role']} of {rules['app']} is on the screen")
-    texts = [_content(widget) for widget in shown]
+    texts = [_content(widget) for widget in visible]
     return verdict(
         any(_is_right(text, rules) for text in texts), f"it has {short(texts)}, expected {short(dict(rules))}"
     )

@@ -8,5 +8,5 @@ from backend.domain.registry import PluginKind, register
 @register(PluginKind.METRIC, "handed_in")
 def handed_in(result: str | None) -> MetricValue:
     """1 if the file exists, else 0. It does not affect the score, which people decide."""
-    there = result is not None
-    return verdict(there, "the file exists" if there else "there is no such file")
+    exists = result is not None
+    return verdict(exists, "the file exists" if exists else "there is no such file")

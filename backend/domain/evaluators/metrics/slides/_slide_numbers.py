@@ -45,13 +45,13 @@ def shown_numbers(deck: "Presentation") -> Numbers:
     return numbers
 
 
-def visible_numbers(master: Numbers, shown: Numbers) -> Numbers:
+def visible_numbers(master: Numbers, slide: Numbers) -> Numbers:
     """What slides show, which may override the master; the master's numbers if no slide shows any.
 
     A colour that is unknown on a slide is the master's.
     """
     default = next((colour for _, colour in master), None)
-    return [(place, default if colour is None else colour) for place, colour in shown] or master
+    return [(place, default if colour is None else colour) for place, colour in slide] or master
 
 
 def _shapes(element: Any) -> Iterator[Any]:

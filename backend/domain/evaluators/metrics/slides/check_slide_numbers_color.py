@@ -30,9 +30,9 @@ def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = Fal
     numbers, reason = look_into(result, all_numbers)
     if numbers is None:
         return verdict(met=False, reason=reason)
-    master, shown = numbers
-    red = all(colour == _RED for _, colour in visible_numbers(master, shown))
-    return verdict(bool(shown) and red, in_words([*master, *shown]))
+    master, slide = numbers
+    red = all(colour == _RED for _, colour in visible_numbers(master, slide))
+    return verdict(bool(slide) and red, in_words([*master, *slide]))
 
 
 def _upstream(deck: "Presentation") -> bool:

@@ -75,8 +75,8 @@ def _truths(place: FormulaContext, arguments: Sequence[Node]) -> list[bool]:
 
 
 def _if(place: FormulaContext, arguments: Sequence[Node]) -> Any:
-    chosen = 1 if truth(scalar(arguments[0](place), place)) else 2
-    return arguments[chosen](place) if chosen < len(arguments) else False
+    branch = 1 if truth(scalar(arguments[0](place), place)) else 2
+    return arguments[branch](place) if branch < len(arguments) else False
 
 
 def _instead(name: str, only: str | None) -> None:

@@ -83,10 +83,10 @@ def _is_between(areas: Sequence[Bounds], least: Sequence[Bounds], most: Sequence
 
 def _is_within(part: Bounds, areas: Sequence[Bounds]) -> bool:
     """Whether an area is inside the union of others: subtracting each leaves nothing."""
-    left = [part]
+    uncovered = [part]
     for area in areas:
-        left = [piece for rest in left for piece in _without(rest, area)]
-    return not left
+        uncovered = [piece for rest in uncovered for piece in _without(rest, area)]
+    return not uncovered
 
 
 def _without(part: Bounds, area: Bounds) -> list[Bounds]:

@@ -59,8 +59,8 @@ def check_thunderbird_filter(result: str | None, rules: object, *, strict_upstre
     ]
     if not wrong:
         return verdict(met=True, reason=f"the {len(filters)} filters are as expected")
-    shown = [f"there is {short(mail_filter)}" for mail_filter in filters[:5]] or ["there are no filters"]
-    return MetricValue(value=0.0, reasons=(*wrong[:10], *shown))
+    present = [f"there is {short(mail_filter)}" for mail_filter in filters[:5]] or ["there are no filters"]
+    return MetricValue(value=0.0, reasons=(*wrong[:10], *present))
 
 
 def _is(rule: Mapping[str, Any], mail_filter: MailFilter, whole: bool) -> bool:  # noqa: FBT001 - a private helper's last word.
@@ -72,8 +72,10 @@ def _is(rule: Mapping[str, Any], mail_filter: MailFilter, whole: bool) -> bool: 
     if not rule.keys() & {"action", "actionValue"}:
         return not (whole and mail_filter.unknown)
     matching = [action for action in mail_filter.actions if _does(rule, *action)]
-    others = [name for name, value in mail_filter.actions if not _does(rule, name, value) and name not in HARMLESS]
-    return bool(matching) and not (whole and (others or mail_filter.unknown))
+    other_actions = [
+        name for name, value in mail_filter.actions if not _does(rule, name, value) and name not in HARMLESS
+    ]
+    return bool(matching) and not (whole and (other_actions or mail_filter.unknown))
 
 
 def _does(rule: Mapping[str, Any], name: str, value: str | None) -> bool:

@@ -41,14 +41,14 @@ def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstr
     if state != "playing":
         return verdict(met=False, reason=f"VLC's state is {short(state)}, expected 'playing'")
     if strict_upstream:
-        shown = _information(root, FILE_INFO if kind == "file_name" else URL_INFO)[:1]
-        right = any(name.endswith(expected) if kind == "file_name" else _published(name, expected) for name in shown)
+        media = _information(root, FILE_INFO if kind == "file_name" else URL_INFO)[:1]
+        right = any(name.endswith(expected) if kind == "file_name" else _published(name, expected) for name in media)
     else:
-        shown = _places(root, streams=kind == "url")
-        right = bool(shown) and all(
-            (_same_file if kind == "file_name" else _same_stream)(name, expected) for name in shown
+        media = _places(root, streams=kind == "url")
+        right = bool(media) and all(
+            (_same_file if kind == "file_name" else _same_stream)(name, expected) for name in media
         )
-    return verdict(right, f"VLC plays {short(shown)}, expected {short(expected)}")
+    return verdict(right, f"VLC plays {short(media)}, expected {short(expected)}")
 
 
 def _status(path: str | None) -> tuple[Any, str]:
@@ -78,22 +78,24 @@ def _places(root: Any, *, streams: bool) -> list[str]:
     return addresses if streams and addresses else places
 
 
-def _same_file(shown: str, expected: str) -> bool:
-    scheme, separator, _ = shown.partition("://")
+def _same_file(playing: str, expected: str) -> bool:
+    scheme, separator, _ = playing.partition("://")
     if separator and scheme.lower() != "file":
         return False  # A stream is not a file of that name.
-    return any(name == expected or name.endswith((f"/{expected}", f"\\{expected}")) for name in (shown, unquote(shown)))
+    return any(
+        name == expected or name.endswith((f"/{expected}", f"\\{expected}")) for name in (playing, unquote(playing))
+    )
 
 
-def _same_stream(shown: str, expected: str) -> bool:
+def _same_stream(playing: str, expected: str) -> bool:
     """Scheme, host and path are the same, and the query where one is expected; a name alone is the path's last part."""
     try:
-        goal, address = urlsplit(expected), urlsplit(shown)
+        goal, address = urlsplit(expected), urlsplit(playing)
         same_host = _origin(goal) == _origin(address)
     except ValueError:
         return False
-    if "://" not in shown:
-        return unquote(shown) == unquote(goal.path.rpartition("/")[2]) or shown == expected
+    if "://" not in playing:
+        return unquote(playing) == unquote(goal.path.rpartition("/")[2]) or playing == expected
     same_path = unquote(goal.path) == unquote(address.path)
     return same_host and same_path and goal.query in {"", address.query}
 
@@ -103,13 +105,13 @@ def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
     return address.scheme, address.hostname, address.port or _PORTS.get(address.scheme)
 
 
-def _published(shown: str, expected: str) -> bool:
-    if expected in shown:
+def _published(playing: str, expected: str) -> bool:
+    if expected in playing:
         return True
     try:
-        expected_url, address = urlparse(expected), urlparse(shown)
+        expected_url, address = urlparse(expected), urlparse(playing)
     except ValueError:
         return False
-    if shown == expected_url.path.rsplit("/", 1)[-1]:
+    if playing == expected_url.path.rsplit("/", 1)[-1]:
         return True
-    return "://" in shown and expected_url.netloc == address.netloc and expected_url.path in address.path
+    return "://" in playing and expected_url.netloc == address.netloc and expected_url.path in address.path

@@ -87,16 +87,16 @@ class RemoteObject:
         if _kind(self):
             return key in _ask(self, "value")
         try:
-            rest = _ask(self, "iter")
+            iterator = _ask(self, "iter")
         except TypeError:
             return bool(_ask(self, "contains", key))
-        return any(other_key == key for other_key in rest)
+        return any(other_key == key for other_key in iterator)
 
     def __iter__(self) -> Iterator[Any]:
-        rest = _ask(self, "iter")
+        iterator = _ask(self, "iter")
         while True:
             try:
-                yield _ask(rest, "next")
+                yield _ask(iterator, "next")
             except StopIteration:
                 return
 

@@ -97,9 +97,9 @@ def _thumb(picture: SlidePicture) -> "np.ndarray | None":
     left, top, right, bottom = (max(0.0, side) for side in picture.crop)
     width, height = decoded.size
     box = (width * left, height * top, width * (1 - right), height * (1 - bottom))
-    shown = decoded.convert("RGBA")
-    paper = Image.new("RGBA", shown.size, (255, 255, 255, 255))
-    paper.alpha_composite(shown)
+    rendered = decoded.convert("RGBA")
+    paper = Image.new("RGBA", rendered.size, (255, 255, 255, 255))
+    paper.alpha_composite(rendered)
     whole = box if box[2] > box[0] and box[3] > box[1] else None
     small = paper.convert("RGB").resize((_THUMB, _THUMB), Image.Resampling.BOX, box=whole)
     return np.asarray(small, dtype=np.float32)

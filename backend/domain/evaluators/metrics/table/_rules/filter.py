@@ -42,9 +42,9 @@ def _filter(sheet: Sheet, *, strict: bool) -> dict[str, Any]:
 
 
 def _column(item: Any, *, strict: bool) -> tuple[Any, ...]:
-    shown = (_is_true(item, "hiddenButton"), item.get("showButton", "1") in {"1", "true"})
+    buttons = (_is_true(item, "hiddenButton"), item.get("showButton", "1") in {"1", "true"})
     values, custom = item.find("{*}filters"), item.find("{*}customFilters")
-    parts: list[Any] = [shown]
+    parts: list[Any] = [buttons]
     if values is not None:
         parts.append(
             (_is_true(values, "blank"), frozenset(element.get("val") for element in values.iterfind("{*}filter")))
