@@ -163,9 +163,9 @@ class SharedPages:
         waiting = computing[place] = asyncio.get_running_loop().create_future()
         recorder = _Recorder(_tags_sent(scope), send, unshared=lambda: _settle(waiting, None))
         # The whole page is needed, whatever this reader has.
-        whole = [pair for pair in scope["headers"] if pair[0] != b"if-none-match"]
+        headers = [pair for pair in scope["headers"] if pair[0] != b"if-none-match"]
         try:
-            await self._app({**scope, "headers": whole}, receive, recorder)
+            await self._app({**scope, "headers": headers}, receive, recorder)
             if recorder.start is not None:
                 template, until = scope["state"].get(TEMPLATE, ""), store.now() + SHARED_SECONDS
                 board = scope["path"].startswith(BOARDS)

@@ -250,10 +250,10 @@ def export(base: str, run_id: UUID) -> list[Figure]:
         for part in response.iter_raw():
             first = first or time.perf_counter() - start
             size += len(part)
-    whole = time.perf_counter() - start
+    seconds = time.perf_counter() - start
     return [
         _figure("export of a run: the first bytes", "at most", FIRST_BYTE_SECONDS, "s", [first]),
-        _figure(f"export of a run: everything ({size / 1e6:.0f} MB)", "at most", EXPORT_SECONDS, "s", [whole]),
+        _figure(f"export of a run: everything ({size / 1e6:.0f} MB)", "at most", EXPORT_SECONDS, "s", [seconds]),
     ]
 
 

@@ -57,13 +57,13 @@ def volume(name: str, *, writable: bool) -> Path:
 
 def images(folder: Path) -> list[str]:
     """Names of the complete images on the volume. Raises NotReadyError if there are none, or one is writable."""
-    whole = sorted(path.parent.name for path in folder.glob("*/image.json"))
-    if not whole:
+    names = sorted(path.parent.name for path in folder.glob("*/image.json"))
+    if not names:
         raise NotReadyError(f"{folder} holds no image; docs/internals/machine-images.md says how they are made")
-    writable = [path for name in whole for path in (folder / name).iterdir() if os.access(path, os.W_OK)]
+    writable = [path for name in names for path in (folder / name).iterdir() if os.access(path, os.W_OK)]
     if writable:
         raise NotReadyError(f"{writable[0]} can be written to: mount the images read-only")
-    return whole
+    return names
 
 
 def facts() -> dict[str, object]:

@@ -141,9 +141,9 @@ class Session:
             raise GuestRefused(f"the page's reply is larger than {MAX_MESSAGE} bytes", kind="too_large")
         if not event.fin:
             return None
-        whole, self._text = bytes(self._text), bytearray()
+        message_bytes, self._text = bytes(self._text), bytearray()
         try:
-            message = json.loads(whole)
+            message = json.loads(message_bytes)
         except (ValueError, RecursionError):
             raise GuestRefused("the browser's reply is not valid JSON", kind="failed") from None
         return message if isinstance(message, dict) else {}

@@ -88,13 +88,13 @@ class NodeRegistry(PeriodicThread):
         if current is None:
             return []
         now = {node.name: node for node in current}
-        whole = time.monotonic() >= self._again_at and fresh
-        changes = [node for name, node in now.items() if whole or node != self._written.get(name)]
+        full = time.monotonic() >= self._again_at and fresh
+        changes = [node for name, node in now.items() if full or node != self._written.get(name)]
         changes += [_as_gone(node) for name, node in self._written.items() if name not in now]
-        if not changes and not whole:
+        if not changes and not full:
             return []
         changed = self._database.once(
-            lambda session: nodes.observe(session, self._name, changes, whole=whole, unseen=UNSEEN_SECONDS)
+            lambda session: nodes.observe(session, self._name, changes, whole=full, unseen=UNSEEN_SECONDS)
         )
         for name in changed:
             logger.info("node %s: %s", name or "(any)", _words(now.get(name)))
@@ -102,7 +102,7 @@ class NodeRegistry(PeriodicThread):
         if lost:
             logger.warning("gave up %d attempts on lost nodes", len(lost))
         self._written = now
-        if whole:
+        if full:
             self._again_at = time.monotonic() + AGAIN_SECONDS
         return lost
 

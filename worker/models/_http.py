@@ -64,10 +64,10 @@ class HttpAnswer:
     def _lines(self) -> Iterator[str]:
         rest = b""
         for piece in self._pieces():
-            *whole, rest = (rest + piece).split(b"\n")
+            *lines, rest = (rest + piece).split(b"\n")
             if len(rest) > MOST_LINE:
                 raise nonsense(f"the response has a line of more than {MOST_LINE} bytes")
-            for line in whole:
+            for line in lines:
                 yield line.rstrip(b"\r").decode(errors="replace")
         if rest:
             yield rest.decode(errors="replace")

@@ -223,8 +223,8 @@ def _stop(reply: Mapping[str, Any], output: Sequence[Mapping[str, Any]]) -> Stop
     """Why a response ended. A completed one may still have items that are not."""
     status, reason = reply.get("status"), (reply.get("incomplete_details") or {}).get("reason")
     if status == "completed" and not reason:
-        whole = all(item.get("status") in {None, "completed"} for item in output)
-        return StopReason.END if whole else StopReason.MALFORMED
+        complete = all(item.get("status") in {None, "completed"} for item in output)
+        return StopReason.END if complete else StopReason.MALFORMED
     if status in {"queued", "in_progress"}:
         return StopReason.PAUSE
     known = status in {"completed", "incomplete"}

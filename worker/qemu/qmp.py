@@ -179,8 +179,8 @@ class Qmp:
 
 
 def _seconds(timestamp: Mapping[str, Any]) -> float:
-    whole, micro = timestamp.get("seconds"), timestamp.get("microseconds")
-    return whole + micro / 1e6 if isinstance(whole, int) and isinstance(micro, int) else 0.0
+    seconds, micro = timestamp.get("seconds"), timestamp.get("microseconds")
+    return seconds + micro / 1e6 if isinstance(seconds, int) and isinstance(micro, int) else 0.0
 
 
 def _return_value(answer: Mapping[str, Any], command: str) -> Any:

@@ -65,8 +65,8 @@ def rescore(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 ) -> None:
     """Evaluate an episode's stored evidence again, without a desktop, and show the old and the new score."""
     with Api(server) as api:
-        other = parameters(judge, "--judge") if judge else None
-        body = {"task_set": task_set, "make_current": make_current, "judge": other}
+        judge_parameters = parameters(judge, "--judge") if judge else None
+        body = {"task_set": task_set, "make_current": make_current, "judge": judge_parameters}
         row = api.post(f"/episodes/{episode}/rescore", body)
         rows = wait_for_rescores(api, f"/episodes/{episode}/rescores", [row], timeout)
         show_rescores({"rescores": rows, "refused": []}, output)

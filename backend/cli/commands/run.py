@@ -312,8 +312,8 @@ def rescore(  # noqa: PLR0913, PLR0917  same
 ) -> None:
     """Evaluate the stored evidence of a run's episodes again, without desktops, and show old and new scores."""
     with Api(server) as api:
-        other = parameters(judge, "--judge") if judge else None
-        body = {"task_set": task_set, "make_current": make_current, "judge": other}
+        judge_parameters = parameters(judge, "--judge") if judge else None
+        body = {"task_set": task_set, "make_current": make_current, "judge": judge_parameters}
         reply = api.post(f"/runs/{run}/rescore", body, seconds=RESCORE_SECONDS)
         rows = wait_for_rescores(api, f"/runs/{run}/rescores", reply["rescores"], timeout)
         show_rescores({**reply, "rescores": rows}, output)

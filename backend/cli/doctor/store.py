@@ -38,11 +38,11 @@ def _folder(data: Path) -> DoctorCheck:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".deskarena-doctor-") as file:
             file.write(_TRIAL)
             file.flush()
-            whole = Path(file.name).read_bytes() == _TRIAL
+            readable = Path(file.name).read_bytes() == _TRIAL
     except OSError as error:
         return STORE.broken(f"{folder} cannot be written to: {error.strerror}")
     return (
         STORE.ok(f"{folder}: written, read, removed")
-        if whole
+        if readable
         else STORE.broken(f"{folder} does not return what was written")
     )

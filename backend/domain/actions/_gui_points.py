@@ -36,8 +36,8 @@ def numbers_of(value: Any) -> tuple[float, ...]:
     """
     if isinstance(value, str) and len(value) <= _LONGEST:
         plain = _TAGS.sub(" ", value).strip()
-        whole = _PLACE.match(plain) and _is_closed(value, plain)
-        return tuple(map(float, _NUMBER.findall(plain))) if whole else ()
+        complete = _PLACE.match(plain) and _is_closed(value, plain)
+        return tuple(map(float, _NUMBER.findall(plain))) if complete else ()
     if isinstance(value, Mapping) and set(value) == {"x", "y"}:
         value = [value["x"], value["y"]]
     if isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) <= _BOX:

@@ -42,6 +42,6 @@ def near_duplicates(text: str, other_texts: Iterable[tuple[str, str]], *, most: 
         (name, cosine), each cosine at least `NEAR`.
     """
     vector = shingles(text)
-    alike = ((name, cosine(vector, shingles(other))) for name, other in other_texts)
+    alike = ((name, cosine(vector, shingles(other_text))) for name, other_text in other_texts)
     matches = [(name, value) for name, value in alike if value >= NEAR]
     return sorted(matches, key=lambda pair: (-pair[1], pair[0]))[:most]

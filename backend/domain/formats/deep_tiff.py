@@ -138,9 +138,9 @@ def _undo_prediction(rows: "np.ndarray", predictor: int, dtype: "np.dtype[Any]",
     if predictor == 1:
         return np.ascontiguousarray(rows).view(dtype)
     if predictor == 2:  # noqa: PLR2004 - differences of whole values.
-        whole = dtype.newbyteorder("=").str.replace("f", "u")
-        values = np.ascontiguousarray(rows).view(dtype.str.replace("f", "u")).astype(whole)
-        values = values.reshape(len(rows), -1, channels).cumsum(axis=1, dtype=whole)
+        unsigned = dtype.newbyteorder("=").str.replace("f", "u")
+        values = np.ascontiguousarray(rows).view(dtype.str.replace("f", "u")).astype(unsigned)
+        values = values.reshape(len(rows), -1, channels).cumsum(axis=1, dtype=unsigned)
         return values.reshape(len(rows), -1).view(dtype.newbyteorder("="))
     planes = rows.reshape(len(rows), -1, channels).cumsum(axis=1, dtype=np.uint8)
     planes = planes.reshape(len(rows), dtype.itemsize, -1).transpose(0, 2, 1)  # Most significant bytes come first.

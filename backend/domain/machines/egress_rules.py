@@ -112,8 +112,8 @@ def _hosts(task: Task) -> tuple[str, ...]:
 def _addresses(value: JSON) -> Iterator[str]:
     """Every http(s) address in a JSON value."""
     if isinstance(value, str):
-        whole = value.startswith(("http://", "https://"))
-        yield from [value] if whole else _ADDRESS.findall(value)
+        is_url = value.startswith(("http://", "https://"))
+        yield from [value] if is_url else _ADDRESS.findall(value)
     elif isinstance(value, Mapping):
         for part in value.values():
             yield from _addresses(part)

@@ -77,7 +77,7 @@ def for_capability(letters: str) -> GraphSpec:
             f"there is no capability {letters!r}", code="unknown_capability", hint=f"Known: {', '.join(CAPABILITIES)}."
         )
     hard = CAPABILITIES[letters]
-    forced = {other for dimension in hard for other in FORCES.get(dimension, ())}
+    forced = {forced for dimension in hard for forced in FORCES.get(dimension, ())}
     return GraphSpec(
         levels=dict.fromkeys(sorted(hard), Difficulty.HARD),
         not_hard=tuple(dimension for dimension in RELAXATION_ORDER if dimension not in hard | forced),

@@ -62,7 +62,7 @@ class TaskGraph(Frozen):
     def edges(self) -> dict[str, list[str]]:
         """For each node, those that come directly after it: the form of task files."""
         return {
-            node.name: [other.name for other in self.nodes if node.name in self.after[other.name]]
+            node.name: [later.name for later in self.nodes if node.name in self.after[later.name]]
             for node in self.nodes
         }
 

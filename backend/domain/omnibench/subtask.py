@@ -119,9 +119,9 @@ def fill_values(value: Any, values: Values) -> Any:
     A text that is one `{name}` and nothing else becomes the parameter itself, be it a number.
     """
     if isinstance(value, str):
-        whole = _NAME.fullmatch(value)
-        if whole and whole[1] in values:
-            return values[whole[1]]
+        parameter_match = _NAME.fullmatch(value)
+        if parameter_match and parameter_match[1] in values:
+            return values[parameter_match[1]]
         return _NAME.sub(lambda match: str(values.get(match[1], match[0])), value)
     if isinstance(value, Mapping):
         return {key: fill_values(inner, values) for key, inner in value.items()}

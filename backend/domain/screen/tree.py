@@ -135,8 +135,8 @@ _HEADS = {
 
 def _suites_line(node: TreeElement) -> str:
     tag, name, text, kind, description, x, y, width, height = node
-    whole = name + text + kind + description
-    if text and len(whole) <= MOST_FIELD and '"' not in text and whole.isprintable():  # The usual one.
+    line = name + text + kind + description
+    if text and len(line) <= MOST_FIELD and '"' not in text and line.isprintable():  # The usual one.
         return f"{tag}\t{name}\t{text}\t{kind}\t{description}\t({x}, {y})\t({width}, {height})"
     return (
         f"{tag}\t{_plain(name)}\t{quote(text)}\t{_plain(kind)}\t{_plain(description)}\t({x}, {y})\t({width}, {height})"

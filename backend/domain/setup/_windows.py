@@ -17,7 +17,7 @@ class WindowName(Parameters):
 
     def spellings(self) -> tuple[str, ...]:
         """The name, and the window's name on a desktop with Chromium instead of Chrome."""
-        other = self.window_name
+        spelling = self.window_name
         for chrome, chromium in _SAME:
-            other = other.replace(chrome, chromium)
-        return (self.window_name,) if other == self.window_name else (self.window_name, other)
+            spelling = spelling.replace(chrome, chromium)
+        return (self.window_name,) if spelling == self.window_name else (self.window_name, spelling)

@@ -57,15 +57,15 @@ def cohens_kappa(table: Sequence[Sequence[float]]) -> float | None:
     Returns:
         At most 1; None without data, or if all answers are the same.
     """
-    whole = sum(map(sum, table))
-    if not whole:
+    total = sum(map(sum, table))
+    if not total:
         return None
     rows: list[float] = [sum(row) for row in table]
     columns: list[float] = [sum(column) for column in zip(*table, strict=True)]
-    chance = sum(row * column for row, column in zip(rows, columns, strict=True)) / whole**2
+    chance = sum(row * column for row, column in zip(rows, columns, strict=True)) / total**2
     if chance >= 1.0:
         return None
-    agreed: float = sum(table[at][at] for at in range(len(table))) / whole
+    agreed: float = sum(table[at][at] for at in range(len(table))) / total
     return (agreed - chance) / (1 - chance)
 
 
@@ -130,17 +130,17 @@ def _coincidences(units: Sequence[Values], kinds: Sequence[Hashable]) -> tuple[l
 
 
 def _alpha_of(same: Sequence[float], numbers: Sequence[float]) -> float | None:
-    whole = sum(numbers)
-    expected = 1 - sum(number * (number - 1) for number in numbers) / (whole * (whole - 1))
-    return 1 - (1 - sum(same) / whole) / expected if expected > 0 else None
+    total = sum(numbers)
+    expected = 1 - sum(number * (number - 1) for number in numbers) / (total * (total - 1))
+    return 1 - (1 - sum(same) / total) / expected if expected > 0 else None
 
 
 def _kappas(sums: "Table") -> "Table":
     """Kappa of each row of (both, only judge, only people, neither)."""
     both, judge, people, neither = sums.T
-    whole = sums.sum(axis=1)
-    agreement = (both + neither) / whole
-    chance = ((both + judge) * (both + people) + (people + neither) * (judge + neither)) / whole**2
+    totals = sums.sum(axis=1)
+    agreement = (both + neither) / totals
+    chance = ((both + judge) * (both + people) + (people + neither) * (judge + neither)) / totals**2
     kappas: Table = (agreement - chance) / (1 - chance)
     return kappas
 
@@ -148,9 +148,9 @@ def _kappas(sums: "Table") -> "Table":
 def _alphas(sums: "Table") -> "Table":
     """Alpha of each row of (coincidences of like values, numbers of each value)."""
     numbers = sums[:, 1:]
-    whole = numbers.sum(axis=1)
-    expected = 1 - (numbers * (numbers - 1)).sum(axis=1) / (whole * (whole - 1))
-    alphas: Table = 1 - (1 - sums[:, 0] / whole) / expected
+    totals = numbers.sum(axis=1)
+    expected = 1 - (numbers * (numbers - 1)).sum(axis=1) / (totals * (totals - 1))
+    alphas: Table = 1 - (1 - sums[:, 0] / totals) / expected
     return alphas
 
 

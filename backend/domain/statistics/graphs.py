@@ -43,11 +43,11 @@ def _width(ancestors: Mapping[str, Sequence[str]]) -> int:
     matched: dict[str, str] = {}
 
     def augment(node: str, visited: set[str]) -> bool:
-        for other in ancestors[node]:
-            if other not in visited:
-                visited.add(other)
-                if other not in matched or augment(matched[other], visited):
-                    matched[other] = node
+        for ancestor in ancestors[node]:
+            if ancestor not in visited:
+                visited.add(ancestor)
+                if ancestor not in matched or augment(matched[ancestor], visited):
+                    matched[ancestor] = node
                     return True
         return False
 

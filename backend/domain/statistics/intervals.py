@@ -122,13 +122,13 @@ def cluster_mean_of_columns(  # noqa: PLR0913 - two columns, and settings with d
     if (counts == 1).all() and ((totals == low) | (totals == high)).all():
         ends = wilson_interval(float(np.mean(totals == high)), counts.size, _normal(level))
         return _scale_interval(ends, low, high)
-    whole = float(counts.sum())
-    mean = exact_sum(totals) / whole
+    total = float(counts.sum())
+    mean = exact_sum(totals) / total
     squares = exact_sum((totals - mean * counts) ** 2)
     if squares > _ALIKE:  # Where all tasks are alike, the variance says nothing.
-        imagined = extremes * ((mean - low) ** 2 + (high - mean) ** 2) * (whole / counts.size) ** 2
+        imagined = extremes * ((mean - low) ** 2 + (high - mean) ** 2) * (total / counts.size) ** 2
         squares = (squares + imagined) * counts.size / (counts.size + 2 * extremes)
-    return effective_wilson(mean, math.sqrt(squares) / whole, counts.size, level=level, low=low, high=high)
+    return effective_wilson(mean, math.sqrt(squares) / total, counts.size, level=level, low=low, high=high)
 
 
 def exact_sum(column: NDArray[np.float64]) -> float:

@@ -94,10 +94,12 @@ def compare(pairs: Iterable[Pair], *, level: float = LEVEL) -> Comparison:
 def difference(pairs: Sequence[Pair], level: float = LEVEL) -> Difference:
     """Difference of the means over one pair or more; tasks are resampled."""
     base = math.fsum(pair.base for pair in pairs) / len(pairs)
-    other = math.fsum(pair.other for pair in pairs) / len(pairs)
+    other_mean = math.fsum(pair.other for pair in pairs) / len(pairs)
     value = math.fsum(pair.other - pair.base for pair in pairs) / len(pairs)
     interval = cluster_mean(_clusters(pairs), level=level, low=-1.0)
-    return Difference(base, other, value, interval or Interval(-1.0, 1.0), (base - other) / base if base > 0 else None)
+    return Difference(
+        base, other_mean, value, interval or Interval(-1.0, 1.0), (base - other_mean) / base if base > 0 else None
+    )
 
 
 def difference_of_columns(base: NDArray[np.float64], other: NDArray[np.float64], level: float = LEVEL) -> Difference:

@@ -79,7 +79,7 @@ def groups(scores: Sequence[Score]) -> list[tuple[str, ...]]:
         reached, open_ = set[str](), {min(ungrouped)}
         while open_:
             reached |= open_
-            open_ = {other for name in open_ for other in near[name]} - reached
+            open_ = {neighbor for name in open_ for neighbor in near[name]} - reached
         components.append(tuple(sorted(reached)))
         ungrouped -= reached
     return sorted(components, key=lambda names: (-len(names), names))

@@ -98,12 +98,12 @@ def check(study: StudyConfig) -> None:
         _check_factor(factor)
         clash = [name for name in names if name.startswith(f"{factor.name}.")]
         if names.count(factor.name) > 1 or clash:
-            other = clash[0] if clash else factor.name
+            other_factor = clash[0] if clash else factor.name
             raise Invalid(
                 "two factors set the same field",
                 code="invalid_study",
                 path=f"factors.{factor.name}",
-                hint=f"The other: {other}.",
+                hint=f"The other: {other_factor}.",
             )
     if study.factors and not study.compared:
         raise Invalid(

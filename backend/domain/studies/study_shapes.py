@@ -53,8 +53,8 @@ def sensitivities(study: StudyConfig, cells: Cells) -> list[Sensitivity]:
         for levels, episodes in cells:
             rest = json.dumps({name: level for name, level in levels.items() if name != factor.name}, sort_keys=True)
             groups.setdefault(rest, []).append(_means(episodes))
-        whole = [group for group in groups.values() if len(group) == len(factor.levels)]
-        deviations = _deviations(whole)
+        complete = [group for group in groups.values() if len(group) == len(factor.levels)]
+        deviations = _deviations(complete)
         if deviations:
             results.append(Sensitivity(factor.name, len(factor.levels), deviations))
     return results

@@ -43,8 +43,8 @@ class OmnibenchSubtasks:
     def _pieces(self, recorded: ExportedAttempt) -> list[tuple[str, str, int, int]]:
         """(name, instruction, first step, last step) of each piece, in order."""
         if not recorded.parts:
-            whole = (recorded.task.key.name, recorded.task.instruction, 0, len(recorded.steps))
-            return [whole] if recorded.score > 0 else []
+            piece = (recorded.task.key.name, recorded.task.instruction, 0, len(recorded.steps))
+            return [piece] if recorded.score > 0 else []
         pieces, first, before = [], 0, -1
         for part in sorted((p for p in recorded.parts if p.reached), key=lambda p: -1 if p.step is None else p.step):
             if part.step is None:

@@ -195,8 +195,8 @@ def _roles(session: Session, user: UserAccount) -> dict[str, str]:
 
 def is_last_admin(session: Session, user: UserAccount) -> bool:
     """Whether nobody else administers the installation."""
-    others = (other for other in repository.listing(session) if other.id != user.id)
-    return user.admin and not any(other.admin and other.disabled_at is None for other in others)
+    others = (admin for admin in repository.listing(session) if admin.id != user.id)
+    return user.admin and not any(admin.admin and admin.disabled_at is None for admin in others)
 
 
 def _view(user: UserAccount, roles: dict[str, str]) -> UserView:

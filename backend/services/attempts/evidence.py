@@ -164,11 +164,11 @@ def _side(
         return EvidenceSide(role, getter, spec, anew=True)
     calls, rows, place = stored
     order = sorted(range(len(calls)), key=lambda position: (position != place, position))
-    for other in (role, *(other_role for other_role in EvidenceRole if other_role is not role)):
+    for evidence_role in (role, *(other_role for other_role in EvidenceRole if other_role is not role)):
         for position in order:
             known = calls[position]
-            if known.get(other.value) == spec and other.value not in _failures(known):
-                evidence = [row for row in rows if row.position == position and row.role == other.value]
+            if known.get(evidence_role.value) == spec and evidence_role.value not in _failures(known):
+                evidence = [row for row in rows if row.position == position and row.role == evidence_role.value]
                 return EvidenceSide(role, getter, spec, rows=evidence)
     return None
 

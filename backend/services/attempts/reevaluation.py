@@ -261,10 +261,10 @@ def finish(
     attempt = attempt_repository.get(session, row.attempt_id)
     if run is None or locked is None or attempt is None:
         raise NotFound(f"the episode {row.episode_id} no longer exists", code="episode_not_found")
-    other = row.task_id if row.task_id != locked.task_id else None
+    newer_task = row.task_id if row.task_id != locked.task_id else None
     gathered = job.plan.gathered if job.plan else ()
     judgement = EvaluationResult(
-        evaluation, rows, seconds, EvaluationBasis(spec_of(job.task, gathered), other, row.make_current)
+        evaluation, rows, seconds, EvaluationBasis(spec_of(job.task, gathered), newer_task, row.make_current)
     )
     if not job.settles:
         new = _beside(session, run, locked, attempt, judgement)
@@ -313,8 +313,10 @@ def _judgement_input(session: Session, episode_id: UUID, wish: ReevaluationOptio
     before = _before(session, episode)
     run = session.get_one(Run, episode.run_id)
     row = session.get_one(Task, episode.task_id) if wish.by == "own" else _latest(session, episode)
-    other = row.id != episode.task_id or wish.judge not in {None, RunConfig.model_validate(run.config).judge}
-    subject = _JudgementInput(episode, run, before, row, not other if wish.make_current is None else wish.make_current)
+    changed = row.id != episode.task_id or wish.judge not in {None, RunConfig.model_validate(run.config).judge}
+    subject = _JudgementInput(
+        episode, run, before, row, not changed if wish.make_current is None else wish.make_current
+    )
     task = task_of(session, row, run.config)
     if wish.judge is not None and not criteria_of(task):
         raise Invalid(f"{row.key} has nothing for a judge", code="task_not_judged", path="judge")

@@ -197,5 +197,5 @@ def table_file(name: str) -> str:
 def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     rest = b""
     for block in blocks:
-        *whole, rest = (rest + block).split(b"\n")
-        yield from whole
+        *lines, rest = (rest + block).split(b"\n")
+        yield from lines

@@ -47,12 +47,12 @@ def observe(
     session.flush()  # The slots below need their nodes' ids.
     changed = {name for name, node in now.items() if _differs(known[name], _keep_given_up(known[name], node))}
     numbers = repository.slot_numbers(session, cluster, PROVIDER)
-    other = {name: node for name, node in now.items() if numbers.get(known[name].id, 0) != node.slots}
+    resized = {name: node for name, node in now.items() if numbers.get(known[name].id, 0) != node.slots}
     # A node that is gone keeps its slots: leases refer to them until they are revoked.
-    offered = [(known[name].id, node.slots) for name, node in sorted(other.items()) if node.state != NodeState.GONE]
+    offered = [(known[name].id, node.slots) for name, node in sorted(resized.items()) if node.state != NodeState.GONE]
     repository.offer_slots(session, PROVIDER, offered)
     repository.touch(session, [known[name].id for name, node in now.items() if node.state != NodeState.GONE])
-    changed |= {name for name, node in other.items() if node.state != NodeState.GONE}
+    changed |= {name for name, node in resized.items() if node.state != NodeState.GONE}
     if any(now[name].state == NodeState.READY for name in changed):
         worker_wakeup.wake_workers(session)
     return sorted(changed)

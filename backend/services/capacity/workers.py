@@ -85,9 +85,9 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
     """
     node = repository.node(session, info.node)
     _offer_slots(session, node.id, info)
-    for other in repository.on_host(session, info.host):
-        if other.pid == info.pid or not running(other):
-            end_worker(session, other, LeaseFailure.GONE, "the worker's process is gone")
+    for host_worker in repository.on_host(session, info.host):
+        if host_worker.pid == info.pid or not running(host_worker):
+            end_worker(session, host_worker, LeaseFailure.GONE, "the worker's process is gone")
     worker = Worker(
         name=info.name,
         node_id=node.id,

@@ -63,8 +63,8 @@ def all_images(data: Path, default: str = "") -> list[FoundImage]:
     names = sorted(
         subfolder.name for subfolder in folder.iterdir() if subfolder.is_dir() and NAME.fullmatch(subfolder.name)
     )
-    whole = list(image_names(folder))
-    default = default or (whole[0] if len(whole) == 1 else "")
+    all_names = list(image_names(folder))
+    default = default or (all_names[0] if len(all_names) == 1 else "")
     return [
         _read_image(folder / name, [screen_size for image, screen_size in templates if image == name], default)
         for name in names

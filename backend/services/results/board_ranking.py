@@ -45,7 +45,7 @@ class BoardTasks:
 
     Attributes:
         number: how many.
-        whole: the task set's without quarantined ones. More than `number` if no run covers them all: then the board's
+        task_count: the task set's without quarantined ones. More than `number` if no run covers them all: then the board's
             tasks are the largest set that one complete run covers.
         key: hash of their ids; empty if they are the whole set.
     """
@@ -78,37 +78,37 @@ class ConditionsChoice:
     ranked: int
 
 
-def board_tasks(rows: Sequence[BoardRow], whole: int) -> BoardTasks:
+def board_tasks(rows: Sequence[BoardRow], task_count: int) -> BoardTasks:
     """The board's tasks, from rows under its conditions; imported ones decide only where none was measured.
 
     References decide nothing: a floor that was run where more programs are would make every agent's row partial.
     """
     agents = [row for row in rows if not row.reference]
     rows = [row for row in agents if not row.imported] or agents
-    if any(row.attempted_tasks == whole for row in rows):
-        return BoardTasks(whole, whole)
-    complete = [row for row in rows if row.passes is not None and _is_complete(row, whole)]
+    if any(row.attempted_tasks == task_count for row in rows):
+        return BoardTasks(task_count, task_count)
+    complete = [row for row in rows if row.passes is not None and _is_complete(row, task_count)]
     largest = max(complete, key=lambda row: row.attempted_tasks, default=None)
     if largest is None or largest.passes is None:
-        return BoardTasks(whole, whole)
-    return BoardTasks(largest.attempted_tasks, whole, largest.passes.tasks_key)
+        return BoardTasks(task_count, task_count)
+    return BoardTasks(largest.attempted_tasks, task_count, largest.passes.tasks_key)
 
 
-def _is_complete(row: BoardRow, whole: int) -> bool:
+def _is_complete(row: BoardRow, task_count: int) -> bool:
     """Whether it has attempted all that could run where it was made."""
     counts = row.summary.counts
     unfinished = counts.waiting + counts.running + counts.cancelled
-    return 0 < whole - row.attempted_tasks <= counts.not_runnable and row.attempted_tasks > 0 and not unfinished
+    return 0 < task_count - row.attempted_tasks <= counts.not_runnable and row.attempted_tasks > 0 and not unfinished
 
 
 def choices(
-    rows: Sequence[BoardRow], whole: int, measure: str, outside: OutsideRules = NONE_IMPORTED
+    rows: Sequence[BoardRow], task_count: int, measure: str, outside: OutsideRules = NONE_IMPORTED
 ) -> list[ConditionsChoice]:
     """All conditions: those of measured rows first, of these those with most ranked rows, most agents, the newest.
 
     Args:
         rows: of the board.
-        whole: number of tasks.
+        task_count: number of tasks.
         measure: the primary one.
         outside: which imported results are ranked.
     """
@@ -117,7 +117,7 @@ def choices(
         groups.setdefault(row.conditions.key, []).append(row)
 
     def number_ranked(group: Sequence[BoardRow]) -> int:
-        tasks = board_tasks(group, whole)
+        tasks = board_tasks(group, task_count)
         return sum(not reasons_of(row, row.conditions, tasks, measure, outside) for row in group)
 
     def order(group: Sequence[BoardRow]) -> tuple[bool, int, int, str]:

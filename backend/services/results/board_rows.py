@@ -152,9 +152,9 @@ def lower_bound(
 
 def with_primary_rates(cube: measure_rollups.Cube, rates: Mapping[str, Any] | None) -> measure_rollups.Cube:
     """The measures with the mean of `pass_rollups.primary_rates`, in which a task counts once."""
-    whole = cube.get(Dimension.ALL, {}).get("", {})
-    if not rates or rates["measure"] not in whole:
+    overall = cube.get(Dimension.ALL, {}).get("", {})
+    if not rates or rates["measure"] not in overall:
         return cube
     mean, *ends = rates["mean"]
-    pooled = whole[rates["measure"]].model_copy(update={"mean": mean, "interval": Interval(*ends)})
-    return {**cube, Dimension.ALL: {**cube[Dimension.ALL], "": {**whole, rates["measure"]: pooled}}}
+    pooled = overall[rates["measure"]].model_copy(update={"mean": mean, "interval": Interval(*ends)})
+    return {**cube, Dimension.ALL: {**cube[Dimension.ALL], "": {**overall, rates["measure"]: pooled}}}

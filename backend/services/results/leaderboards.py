@@ -136,14 +136,14 @@ def leaderboard(
     options = options or BoardOptions()
     benchmark_row, task_set = get_benchmark(session, benchmark), board_version(session, benchmark, version)
     as_of, stale = repository.freshness(session, task_set.id)
-    whole, measure = repository.number_of_tasks(session, task_set.id), primary(task_set.protocols)
+    task_count, measure = repository.number_of_tasks(session, task_set.id), primary(task_set.protocols)
     people_trials = human_baselines.trials(session, task_set.id)
-    rows = _rows(session, task_set.id, whole, measure, {Dimension.ALL, *dimensions})
+    rows = _rows(session, task_set.id, task_count, measure, {Dimension.ALL, *dimensions})
     rows = _with_people(rows, human_baselines.by_run(people_trials))
-    known = board_ranking.choices(rows, whole, measure, options.outside)
+    known = board_ranking.choices(rows, task_count, measure, options.outside)
     conditions = board_ranking.chosen_conditions(known, options.conditions)
     alike = [row for row in rows if conditions is not None and row.conditions.key == conditions.key]
-    tasks, common = board_ranking.board_tasks(alike, whole), None
+    tasks, common = board_ranking.board_tasks(alike, task_count), None
     if conditions is not None and options.common:
         rows, common = common_tasks.rank_on_common_tasks(
             session, rows, conditions, measure, options.configurations, outside=options.outside
@@ -201,7 +201,9 @@ def _newer(session: Session, benchmark: str, task_set: TaskSet) -> TaskSet | Non
     return newest if newest.version > task_set.version else None
 
 
-def _rows(session: Session, task_set_id: UUID, whole: int, measure: str, dimensions: Collection[str]) -> list[BoardRow]:
+def _rows(
+    session: Session, task_set_id: UUID, task_count: int, measure: str, dimensions: Collection[str]
+) -> list[BoardRow]:
     """One row per configuration and conditions, not ranked yet."""
     groups: dict[tuple[UUID, str], _Group] = {}
     for run in repository.runs(session, task_set_id):
@@ -230,11 +232,11 @@ def _rows(session: Session, task_set_id: UUID, whole: int, measure: str, dimensi
             by=cubes[first][0],
             measures=cubes[first][1],
         )
-        rows.append(_with_rates(row, whole, measure, dimensions))
+        rows.append(_with_rates(row, task_count, measure, dimensions))
     return rows
 
 
-def _with_rates(row: BoardRow, whole: int, measure: str, dimensions: Collection[str]) -> BoardRow:
+def _with_rates(row: BoardRow, task_count: int, measure: str, dimensions: Collection[str]) -> BoardRow:
     """The row with its breakdown over all its runs, and the measure by which the board ranks."""
     if row.passes is not None and len(row.passes.runs) > 1:
         cube, measures = _pooled_cubes(row.passes, dimensions)
@@ -242,7 +244,7 @@ def _with_rates(row: BoardRow, whole: int, measure: str, dimensions: Collection[
     rates = row.passes.rates.get("primary") if row.passes is not None else None
     row = replace(row, measures=with_primary_rates(row.measures, rates))
     value = primary_mean(row.summary, row.means, measure)
-    missing = whole - row.summary.scored_tasks
+    missing = task_count - row.summary.scored_tasks
     return replace(row, primary=value, lower=lower_bound(row.summary, value, measure, rates), missing_tasks=missing)
 
 

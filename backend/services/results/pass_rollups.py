@@ -99,7 +99,7 @@ def compute(inputs: PassInputs, own: RollupRows) -> dict[str, Any]:
     merged = pool(list(inputs.runs.values()))
     several, alone = len(inputs.runs) > 1, any(run is merged for run in inputs.runs.values())
     cube = own if alone else rollups.compute(merged, None if several else rollups.whole(merged))
-    whole, cells = _split(cube.cells)
+    summaries, cells = _split(cube.cells)
     measures, means = _split(cube.means)
     whole_rates = rates(merged.totals)
     runs = [
@@ -112,7 +112,7 @@ def compute(inputs: PassInputs, own: RollupRows) -> dict[str, Any]:
         "rates": {**whole_rates, "primary": primary_rates(merged)},
         "pass_rates": pass_rates(merged.totals),
         "runs": runs,
-        "summary": whole[0] if whole else {},
+        "summary": summaries[0] if summaries else {},
         "measures": measures,
         "cells": cells if several else [],
         "means": means if several else [],
@@ -122,8 +122,8 @@ def compute(inputs: PassInputs, own: RollupRows) -> dict[str, Any]:
 
 def _split(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
     """Rows of all tasks, and the others."""
-    whole = [row for row in rows if row["dimension"] == Dimension.ALL]
-    return whole, [row for row in rows if row["dimension"] != Dimension.ALL]
+    summaries = [row for row in rows if row["dimension"] == Dimension.ALL]
+    return summaries, [row for row in rows if row["dimension"] != Dimension.ALL]
 
 
 def store(session: Session, columns: Mapping[str, Any], as_of: datetime) -> None:

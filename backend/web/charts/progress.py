@@ -12,9 +12,9 @@ def figure(processes: Processes, chart: str, theme: str) -> dict[str, Any]:
     title = "step" if chart == "curve" else "share of its parts that an episode reached"
     across = {"rangemode": "tozero"} if chart == "curve" else {"type": "category"}
     data = _lines(processes, theme) if chart == "curve" else _bars(processes, theme)
-    whole = shares_figure(data, theme, {"automargin": True, "title": {"text": title}, **across})
-    whole["layout"]["yaxis"]["automargin"] = True
-    return whole
+    chart_figure = shares_figure(data, theme, {"automargin": True, "title": {"text": title}, **across})
+    chart_figure["layout"]["yaxis"]["automargin"] = True
+    return chart_figure
 
 
 def _lines(processes: Processes, theme: str) -> list[dict[str, Any]]:

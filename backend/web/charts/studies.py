@@ -27,15 +27,15 @@ def _counts_by_end(results: StudyResults) -> tuple[list[str], list[Sequence[int]
 
 
 def _bars(index: int, label: str, counts: Sequence[int], keys: Sequence[str], theme: str) -> Mapping[str, Any]:
-    palette, whole = DARK if theme == "dark" else LIGHT, sum(counts)
+    palette, total = DARK if theme == "dark" else LIGHT, sum(counts)
     shape = SHAPES[index % len(SHAPES)]
     pattern = {"shape": shape, "solidity": 0.3, "fillmode": "overlay", "fgcolor": PAPER[theme]}
     return {
         "type": "bar",
         "name": label,
         "x": list(keys),
-        "y": [count / whole if whole else None for count in counts],
-        "customdata": [f"{count} of {whole} episodes" for count in counts],
+        "y": [count / total if total else None for count in counts],
+        "customdata": [f"{count} of {total} episodes" for count in counts],
         "hovertemplate": "%{x}: %{y:.0%}<br>%{customdata}",
         "marker": {"color": palette[index % len(palette)], "pattern": pattern},
     }

@@ -153,15 +153,15 @@ def described(node: Any, window: str) -> InteractionTarget:
         return InteractionTarget(window=window)
     role = ask(node.get_role_name) or ""
     name = _name(node, role)
-    whole = node
+    element = node
     for _ in range(_CLIMB if not name and role not in _TEXTS else 0):
-        whole = ask(whole.get_parent)
-        above = (ask(whole.get_role_name) or "") if whole is not None else "window"
+        element = ask(element.get_parent)
+        above = (ask(element.get_role_name) or "") if element is not None else "window"
         if above in _WINDOWS:
             break
-        name = _name(whole, above)
+        name = _name(element, above)
         if name:
-            node, role = whole, above
+            node, role = element, above
             break
     box = _box(node)
     rect = (box.x, box.y, box.width, box.height) if box is not None else None

@@ -49,14 +49,14 @@ class SelectionReader:
         kind, data = self._read_property(place)
         if kind != self._x.atom("INCR"):
             return data
-        whole = bytearray()
+        collected = bytearray()
         while True:
             self._wait(lambda event: _is_new(event, place))
             _, piece = self._read_property(place)
             if not piece:
-                return bytes(whole)
-            whole += piece
-            self._check(len(whole))
+                return bytes(collected)
+            collected += piece
+            self._check(len(collected))
 
     def _read_property(self, place: int) -> tuple[int, bytes]:
         """Type and bytes of the property, which is deleted (for text in pieces this requests the next one)."""

@@ -59,9 +59,9 @@ class WindowsPrograms:
         left, top, right, bottom = max(0, box[0]), max(0, box[1]), min(box[2], shot.width), min(box[3], shot.height)
         if right <= left or bottom <= top:
             raise LookupError(f"the element at {box} is not on the screen")
-        whole = Image.frombytes("RGB", (shot.width, shot.height), bytes(shot.pixels), "raw", "BGRX")
+        picture = Image.frombytes("RGB", (shot.width, shot.height), bytes(shot.pixels), "raw", "BGRX")
         file = io.BytesIO()
-        whole.crop((left, top, right, bottom)).save(file, "BMP")
+        picture.crop((left, top, right, bottom)).save(file, "BMP")
         give(_PICTURE, file.getvalue()[_FILE_HEADER:])
 
     def windows(self) -> Sequence[WindowInfo]:

@@ -144,9 +144,9 @@ def _observation(machine: Machine) -> dict[str, Any]:
     front = next((window for window in windows if window.active and window.title), None)
     shot = machine.screen.grab()
     box = _visible_part(front, shot.width, shot.height)
-    whole = Image.frombytes("RGB", (shot.width, shot.height), bytes(shot.pixels), "raw", "BGRX", shot.stride)
+    picture = Image.frombytes("RGB", (shot.width, shot.height), bytes(shot.pixels), "raw", "BGRX", shot.stride)
     file = io.BytesIO()
-    whole.crop(box).save(file, "PNG", compress_level=1)
+    picture.crop(box).save(file, "PNG", compress_level=1)
     return {
         "status": "success",
         "image": base64.b64encode(file.getvalue()).decode("ascii"),

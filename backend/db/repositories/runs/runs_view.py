@@ -144,9 +144,11 @@ def untold(session: Session, run_id: UUID) -> float:
     """Seconds without a phase, of attempts lost to the cluster: dead workers reported none."""
     pairs = func.jsonb_each_text(Attempt.seconds).table_valued("key", "value")
     phase_seconds = select(func.coalesce(func.sum(cast(pairs.c.value, Double)), 0.0)).scalar_subquery()
-    whole = cast(func.extract("epoch", Attempt.ended_at - Attempt.started_at), Double)
+    seconds = cast(func.extract("epoch", Attempt.ended_at - Attempt.started_at), Double)
     lost = (Attempt.state == "lost", Attempt.failure_class == "cluster")
-    query = select(func.sum(func.greatest(whole - phase_seconds, 0.0))).join(Episode, Episode.id == Attempt.episode_id)
+    query = select(func.sum(func.greatest(seconds - phase_seconds, 0.0))).join(
+        Episode, Episode.id == Attempt.episode_id
+    )
     return session.scalar(query.where(Episode.run_id == run_id, *lost)) or 0.0
 
 

@@ -19,10 +19,10 @@ class Cookies(ProfileDatabase):
     query = "SELECT * FROM cookies"
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        other = DatabaseParameters.of(parameters).user_data_dir
+        profile = DatabaseParameters.of(parameters).user_data_dir
         platform = context.desktop.probe().platform
         if runs(context):
-            await_written(context, (other,) if other else self.product.folders(platform))
+            await_written(context, (profile,) if profile else self.product.folders(platform))
         self.make_readable(context, platform)
         return super().collect(context, parameters)
 

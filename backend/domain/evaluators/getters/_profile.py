@@ -127,8 +127,8 @@ class ProfileSetting(ParameterGetter, ABC):
         """The setting's value."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        other = ProfileParameters.of(parameters).user_data_dir
-        return collect_files(context, self.product, self.files, other)
+        profile = ProfileParameters.of(parameters).user_data_dir
+        return collect_files(context, self.product, self.files, profile)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         values = settings(blobs)
@@ -150,10 +150,10 @@ class ProfileDatabase(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """Collects the file and its write-ahead log. See the port."""
-        other = DatabaseParameters.of(parameters).user_data_dir
+        profile = DatabaseParameters.of(parameters).user_data_dir
         blobs: list[Blob] = []
         for name in self.names:
-            blobs = self._settled_files(context, (name, f"{name}-wal", f"{name}-journal"), other)
+            blobs = self._settled_files(context, (name, f"{name}-wal", f"{name}-journal"), profile)
             if blobs[0].data is not None:
                 break
         return blobs

@@ -105,9 +105,9 @@ class EndpointsPage:
     def totals(self) -> ModelUsageView:
         """All models together."""
         models = [model for endpoint in self.endpoints for model in endpoint.models]
-        whole = _usage_view(UsageSum("", ""))
+        total = _usage_view(UsageSum("", ""))
         names = ("answered", "failed", "gave_up", "input_tokens", "cached_tokens", "output_tokens", "usd", "unpriced")
-        return whole.model_copy(update={name: sum(getattr(model, name) for model in models) for name in names})
+        return total.model_copy(update={name: sum(getattr(model, name) for model in models) for name in names})
 
 
 def endpoints_page(session: Session, window: str) -> EndpointsPage:

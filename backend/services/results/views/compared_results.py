@@ -328,15 +328,15 @@ def varying_labels(tasks: Iterable[Mapping[str, list[str]]]) -> list[str]:
 
 def sentence(base: str, other: str, compared: TaskComparison) -> str:
     """`B solves 6.2 points more than A (95 %: 2.1 to 10.4; exact McNemar test p = 0.004; 154 common tasks)`."""
-    whole = compared.success == compared.score
-    rate = compared.success if whole else compared.score
+    same_rates = compared.success == compared.score
+    rate = compared.success if same_rates else compared.score
     sign = -1 if rate.value < 0 else 1
     low, high = sorted(100 * sign * end for end in rate.interval)
     noun = "common task" if compared.tasks == 1 else "common tasks"
     facts = (
         f"({LEVEL:.0%}: {low:.1f} to {high:.1f}; {compared.test} {p_text(compared.p_value)}; {compared.tasks} {noun})"
     ).replace("%", " %", 1)
-    verb = "solves" if whole else "scores"
+    verb = "solves" if same_rates else "scores"
     if not rate.value:
         return f"{other} {verb} as much as {base} {facts}"
     return f"{other} {verb} {abs(100 * rate.value):.1f} points {'less' if sign < 0 else 'more'} than {base} {facts}"

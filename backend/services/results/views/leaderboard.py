@@ -47,7 +47,7 @@ _ORDERS: Mapping[str, Sequence[str]] = {
 
 def leaderboard_view(board: BenchmarkBoard, prices: NodePriceList) -> Leaderboard:
     """The view of a leaderboard. `prices`: of nodes."""
-    whole = board.common is None
+    complete = board.common is None
     return Leaderboard(
         benchmark=board.benchmark.name,
         title=board.benchmark.title,
@@ -63,7 +63,7 @@ def leaderboard_view(board: BenchmarkBoard, prices: NodePriceList) -> Leaderboar
         with_runs=board.with_runs and TaskSetRef.model_validate(board.with_runs),
         as_of=board.as_of,
         stale=board.stale,
-        rows=[_row(row, row_costs(row, prices, whole=whole), whole=whole) for row in board.rows],
+        rows=[_row(row, row_costs(row, prices, whole=complete), whole=complete) for row in board.rows],
         primary=board.primary,
         measures={name: definition_of(name) for name in board.measures},
         published_results=[reported_result(row) for row in board.reported],

@@ -31,6 +31,6 @@ def run(context: SetupContext, params: CommandParams, *, stream: Literal["output
         return absence(name, error)
     if result.truncated:
         return Blob(name=name, note="it printed more than the desktop keeps, so nobody can say what it lacks")
-    text, other = (result.output, result.error) if stream == "output" else (result.error, result.output)
-    note = f"exit code {result.returncode} {other.strip()[:MAX_NOTE]}".strip() if result.returncode else ""
+    text, other_stream = (result.output, result.error) if stream == "output" else (result.error, result.output)
+    note = f"exit code {result.returncode} {other_stream.strip()[:MAX_NOTE]}".strip() if result.returncode else ""
     return Blob(name=name, data=text.encode(errors="replace"), media_type="text/plain", note=note)

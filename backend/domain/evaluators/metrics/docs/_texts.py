@@ -92,33 +92,33 @@ def with_same_text(
 def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDocxOptions) -> MetricValue:
     actual, expected = _prepare(actual, how), _prepare(expected, how)
     if how.content_only or how.ignore_blanks:
-        mine, other = _join_paragraphs(actual), _join_paragraphs(expected)
+        mine, gold = _join_paragraphs(actual), _join_paragraphs(expected)
         if how.content_only or how.fuzzy_match:
-            return _similar(ratio(mine, other), mine, other)
-        return verdict(mine == other, _difference(mine, other))
+            return _similar(ratio(mine, gold), mine, gold)
+        return verdict(mine == gold, _difference(mine, gold))
     if len(actual) != len(expected):
         return verdict(
             met=False, reason=f"{len(actual)} paragraphs, expected {len(expected)}; {_paragraph(actual, expected)}"
         )
     if how.fuzzy_match:
-        ratios = [ratio(mine, other) for mine, other in zip(actual, expected, strict=True)]
+        ratios = [ratio(mine, gold) for mine, gold in zip(actual, expected, strict=True)]
         mean = sum(ratios) / len(ratios) if ratios else 1.0
         return MetricValue(value=mean, reasons=(f"paragraph similarity {mean:.4f}; {_paragraph(actual, expected)}",))
     return verdict(list(actual) == list(expected), _paragraph(actual, expected))
 
 
-def ratio(mine: str, other: str) -> float:
+def ratio(mine: str, gold: str) -> float:
     """Similarity of two texts, 0 to 1, as rapidfuzz's `ratio`: 2 x longest common subsequence / sum of lengths.
 
     Very long texts are compared word by word; for few changes the difference is small.
     """
     from rapidfuzz.distance import Indel
 
-    if mine == other:
+    if mine == gold:
         return 1.0
-    if len(mine) * len(other) <= MAX_WORK:
-        return Indel.normalized_similarity(mine, other)
-    return Indel.normalized_similarity(mine.split(), other.split())
+    if len(mine) * len(gold) <= MAX_WORK:
+        return Indel.normalized_similarity(mine, gold)
+    return Indel.normalized_similarity(mine.split(), gold.split())
 
 
 def _read(path: str | None, ending: str, how: CompareDocxOptions) -> tuple[list[str] | None, str]:
@@ -140,21 +140,21 @@ def _join_paragraphs(paragraphs: Sequence[str]) -> str:
     return " ".join("\n".join(paragraphs).split())
 
 
-def _similar(value: float, mine: str, other: str) -> MetricValue:
-    return MetricValue(value=value, reasons=(f"text similarity {value:.4f}; {_difference(mine, other)}",))
+def _similar(value: float, mine: str, gold: str) -> MetricValue:
+    return MetricValue(value=value, reasons=(f"text similarity {value:.4f}; {_difference(mine, gold)}",))
 
 
-def _difference(mine: str, other: str) -> str:
-    if mine == other:
+def _difference(mine: str, gold: str) -> str:
+    if mine == gold:
         return "the texts are the same"
-    pairs = enumerate(zip(mine, other, strict=False))
-    start = next((place for place, (line, expected_line) in pairs if line != expected_line), min(len(mine), len(other)))
+    pairs = enumerate(zip(mine, gold, strict=False))
+    start = next((place for place, (line, expected_line) in pairs if line != expected_line), min(len(mine), len(gold)))
     begin, end = max(0, start - _AROUND), start + _AROUND
-    return f"from character {start + 1}: {short(mine[begin:end])}, expected {short(other[begin:end])}"
+    return f"from character {start + 1}: {short(mine[begin:end])}, expected {short(gold[begin:end])}"
 
 
 def _paragraph(actual: Sequence[str], expected: Sequence[str]) -> str:
-    for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1):
-        if mine != other:
-            return f"paragraph {number} is {short(mine)}, expected {short(other)}"
+    for number, (mine, gold) in enumerate(zip(actual, expected, strict=False), start=1):
+        if mine != gold:
+            return f"paragraph {number} is {short(mine)}, expected {short(gold)}"
     return "the paragraphs are the same" if len(actual) == len(expected) else "one is longer"

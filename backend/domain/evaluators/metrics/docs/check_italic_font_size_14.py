@@ -80,7 +80,7 @@ def _pieces(document: "Document") -> list[Piece]:
 
 def _align(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
     """Pairs of overlapping pieces of two equal texts."""
-    mine, other = iter(actual), iter(expected)
+    mine, gold = iter(actual), iter(expected)
     left = right = 0
     piece = expected_piece = Piece("", italic=False, size=None)
     while True:
@@ -88,7 +88,7 @@ def _align(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, 
             piece = next(mine, Piece("", italic=False, size=None))
             left = len(piece.text)
         if right == 0:
-            expected_piece = next(other, Piece("", italic=False, size=None))
+            expected_piece = next(gold, Piece("", italic=False, size=None))
             right = len(expected_piece.text)
         if not left or not right:
             return
@@ -99,9 +99,9 @@ def _align(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, 
 
 def _judge(actual: list[Piece], expected: list[Piece]) -> MetricValue:
     wrong: dict[str, None] = {}
-    for mine, other in _align(actual, expected):
-        if mine.italic and mine.size != SIZE and not (other.italic and other.size != SIZE):
+    for mine, gold in _align(actual, expected):
+        if mine.italic and mine.size != SIZE and not (gold.italic and gold.size != SIZE):
             wrong[f"{short(mine.text, 60)} is italic and has {short(mine.size)} points"] = None
-        if other.italic and other.size == SIZE and not mine.italic:
+        if gold.italic and gold.size == SIZE and not mine.italic:
             wrong[f"{short(mine.text, 60)} is no longer italic"] = None
     return first_wrong(list(wrong), _FINE)

@@ -101,15 +101,13 @@ def _wrong_words(lines: list[TabbedParagraph], number: int, index: int) -> str:
 def _distance(actual: list[TabbedParagraph], expected: list[TabbedParagraph], width: int) -> MetricValue:
     total = 0.0
     reasons: list[str] = []
-    for place, (mine, other) in enumerate(zip(actual, expected, strict=True), start=1):
-        if [kind for kind, _ in mine.stops] != [kind for kind, _ in other.stops]:
+    for place, (mine, gold) in enumerate(zip(actual, expected, strict=True), start=1):
+        if [kind for kind, _ in mine.stops] != [kind for kind, _ in gold.stops]:
             return verdict(
-                met=False, reason=f"line {place} has tab stops {short(mine.stops)}, expected {short(other.stops)}"
+                met=False, reason=f"line {place} has tab stops {short(mine.stops)}, expected {short(gold.stops)}"
             )
         away = (
-            sum(
-                abs(stop - expected_stop) for (_, stop), (_, expected_stop) in zip(mine.stops, other.stops, strict=True)
-            )
+            sum(abs(stop - expected_stop) for (_, stop), (_, expected_stop) in zip(mine.stops, gold.stops, strict=True))
             / width
         )
         if away and len(reasons) < 5:  # noqa: PLR2004 - enough for a person.

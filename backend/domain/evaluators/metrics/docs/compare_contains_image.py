@@ -37,8 +37,8 @@ def compare_contains_image(result: str | None, expected: str | None, *, strict_u
             expected = expected + [[False]] * -missing
         wrong = [
             f"paragraph {number} has {'no picture' if theirs else 'a picture'}, expected the opposite"
-            for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1)
-            for one, theirs in zip(mine, other, strict=False)
+            for number, (mine, gold) in enumerate(zip(actual, expected, strict=False), start=1)
+            for one, theirs in zip(mine, gold, strict=False)
             if one != theirs
         ]
         return first_wrong(wrong, "pictures are in the same paragraphs")

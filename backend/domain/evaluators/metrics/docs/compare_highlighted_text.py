@@ -33,9 +33,9 @@ def compare_highlighted_text(result: str | None, expected: str | None, *, strict
 
 def _judge(actual: Sequence[str], expected: Sequence[str]) -> MetricValue:
     wrong = [
-        f"highlighted: {short(mine)}, expected {short(other)}"
-        for mine, other in zip_longest(actual, expected)
-        if mine != other
+        f"highlighted: {short(mine)}, expected {short(gold)}"
+        for mine, gold in zip_longest(actual, expected)
+        if mine != gold
     ]
     return first_wrong(wrong, f"{len(expected)} highlighted texts, all as expected")
 

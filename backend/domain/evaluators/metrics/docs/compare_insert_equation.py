@@ -59,5 +59,5 @@ def _has_object(run: Element) -> bool:
 
 
 def _judge_as_published(actual: list[list[bool]], expected: list[list[bool]]) -> MetricValue:
-    pairs = (pair for mine, other in zip(actual, expected, strict=False) for pair in zip(mine, other, strict=False))
+    pairs = (pair for mine, gold in zip(actual, expected, strict=False) for pair in zip(mine, gold, strict=False))
     return verdict(any(map(all, pairs)), "no run at the same position in both documents has an embedded object")

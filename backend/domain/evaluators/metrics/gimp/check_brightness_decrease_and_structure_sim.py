@@ -39,8 +39,8 @@ def check_brightness_decrease_and_structure_sim(
     picture, reason = read_picture(result, as_stored=strict_upstream)
     if expected is None or picture is None:
         return verdict(met=False, reason=reason or "the expected picture does not exist")
-    other = expected_picture(expected, as_stored=strict_upstream)
-    dark, bright = brightness(picture), brightness(other)
+    gold_picture = expected_picture(expected, as_stored=strict_upstream)
+    dark, bright = brightness(picture), brightness(gold_picture)
     words = f"brightness {dark:.2f}, of the other picture {bright:.2f}"
     if not dark < bright:
         return verdict(met=False, reason=f"{words}, expected less")
@@ -48,7 +48,7 @@ def check_brightness_decrease_and_structure_sim(
         return verdict(met=False, reason="the picture is black")
     # Pillow does not scale deep pixels (modes I, I;16, F).
     picture_rgb, other_rgb = (
-        p if strict_upstream and p.mode[0] not in "IF" else p.convert("RGB") for p in (picture, other)
+        p if strict_upstream and p.mode[0] not in "IF" else p.convert("RGB") for p in (picture, gold_picture)
     )
     error = _error(_scale(picture_rgb, dark), _scale(other_rgb, bright))
     return verdict(error < threshold, f"{words}; mean squared difference {error:.5f}, expected below {threshold:g}")

@@ -29,12 +29,12 @@ def compare_triangle_positions(
     Raises:
         EvaluatorFailed: the second picture cannot be read or has no triangle.
     """
-    picture, other, reason = pair(result, expected, as_stored=strict_upstream)
+    picture, gold, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     if strict_upstream:
-        return verdict(_even_sides(picture) > _even_sides(other), "judged by the pictures' middles")
-    far = _from_middle(other)
+        return verdict(_even_sides(picture) > _even_sides(gold), "judged by the pictures' middles")
+    far = _from_middle(gold)
     if far is None:
         raise EvaluatorFailed("the expected picture has no triangle", code="invalid_reference")
     mine = _from_middle(picture)

@@ -18,8 +18,8 @@ def decrease_brightness(result: str | None, expected: str | None, *, strict_upst
     Raises:
         EvaluatorFailed: the second picture cannot be read.
     """
-    picture, other, reason = pair(result, expected, as_stored=strict_upstream)
+    picture, gold, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
-    first, second = brightness(picture), brightness(other)
+    first, second = brightness(picture), brightness(gold)
     return verdict(first > second, f"brightness {first:.3f}, of the other picture {second:.3f}, expected more")

@@ -53,8 +53,8 @@ def _goals(document: "Document", rules: Mapping[str, Any]) -> tuple[list[Goal], 
 
 
 def _is_bold(pieces: list[tuple[str, bool]], text: str) -> bool:
-    whole = "".join(piece for piece, _ in pieces)
-    return has_marked(text, whole, [bold for piece, bold in pieces for _ in piece])
+    full_text = "".join(piece for piece, _ in pieces)
+    return has_marked(text, full_text, [bold for piece, bold in pieces for _ in piece])
 
 
 def _style_goal(paragraphs: list[tuple[str, str]], text: str, style: str) -> Goal:

@@ -202,11 +202,11 @@ def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool)
     for number in sorted(actual.rows | expected.rows):
         if not strict and actual.same(expected, number):
             continue
-        mine, other = actual.row(number), expected.row(number)
-        if mine != other:
-            for column in sorted(mine.keys() | other.keys()):
-                if mine.get(column) != other.get(column):
-                    yield number, column, mine.get(column), other.get(column)
+        mine, gold = actual.row(number), expected.row(number)
+        if mine != gold:
+            for column in sorted(mine.keys() | gold.keys()):
+                if mine.get(column) != gold.get(column):
+                    yield number, column, mine.get(column), gold.get(column)
 
 
 def round_half_even(value: float, precision: int) -> float:

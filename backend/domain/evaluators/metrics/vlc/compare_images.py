@@ -39,8 +39,10 @@ def compare_images(
     if actual is None:
         return verdict(met=False, reason=reason)
     size = min(actual.size, gold.size)
-    mine, other = (np.asarray(image.convert("L").resize(size, Image.Resampling.LANCZOS)) for image in (actual, gold))
-    similarity = structural_similarity(mine, other)
+    mine, gold_pixels = (
+        np.asarray(image.convert("L").resize(size, Image.Resampling.LANCZOS)) for image in (actual, gold)
+    )
+    similarity = structural_similarity(mine, gold_pixels)
     words = f"the pictures of {pixels(actual.size)} and {pixels(gold.size)} pixels are {similarity:.4f} alike"
     if base is None:
         return MetricValue(value=max(0.0, min(1.0, similarity)), reasons=(words,))
