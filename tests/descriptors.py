@@ -12,9 +12,9 @@ class Descriptor(NamedTuple):
 def open_descriptors() -> set[Descriptor]:
     """Compare by difference, never by count: what an earlier test left is closed whenever it is collected."""
     descriptors = set()
-    for each in Path("/proc/self/fd").iterdir():
+    for item in Path("/proc/self/fd").iterdir():
         try:
-            descriptors.add(Descriptor(each.name, str(each.readlink())))
+            descriptors.add(Descriptor(item.name, str(item.readlink())))
         except FileNotFoundError:
             continue  # Closed since the folder was read.
     return descriptors

@@ -139,34 +139,34 @@ WITH_WINE_AT_LENGTH = [*WITH_WINE[:-1], pytest.param(WINE, marks=(*WINE_MARKS, p
 @contextmanager
 def opened_provider(name: str, folders: pytest.TempPathFactory) -> Iterator[Provider]:
     """A provider that is closed at the end."""
-    made = wine_desktops(folders.mktemp(name)) if name == WINE else made_provider(name, folders)
+    desktop_provider = wine_desktops(folders.mktemp(name)) if name == WINE else made_provider(name, folders)
     try:
-        yield made
+        yield desktop_provider
     finally:
-        made.close()
+        desktop_provider.close()
 
 
 @pytest.fixture(scope="module", params=["fake", *REAL_PROVIDERS])
 def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
     """Every provider that can work here, the fake one included."""
-    with opened_provider(request.param, tmp_path_factory) as made:
-        yield made
+    with opened_provider(request.param, tmp_path_factory) as desktop_provider:
+        yield desktop_provider
 
 
 @pytest.fixture
 def opened(provider: Provider) -> Iterator[OpenDesktop]:
     """A desktop of the test's own."""
-    made = provider.open(SlotRef(0), SPEC)
-    yield made
-    made.close()
+    desktop = provider.open(SlotRef(0), SPEC)
+    yield desktop
+    desktop.close()
 
 
 @pytest.fixture(scope="module")
 def shared(provider: Provider) -> Iterator[OpenDesktop]:
     """One desktop for all tests of a module that leave it usable."""
-    made = provider.open(SlotRef(1), SPEC)
-    yield made
-    made.close()
+    desktop = provider.open(SlotRef(1), SPEC)
+    yield desktop
+    desktop.close()
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ def scene(postgres_server: str, redis_url: str) -> Iterator[PageScene]:
     with Redis.from_url(redis_url) as broker:
         broker.flushdb()  # Copies of the scene have the same attempts, and so the same pictures.
     events.configure(redis_url)
-    with copied_scene(postgres_server) as made:
-        yield made
+    with copied_scene(postgres_server) as page_scene:
+        yield page_scene
     events.configure("")
 
 

@@ -62,7 +62,7 @@ def cookie_of(browser: TestClient) -> str:
 
 
 @contextmanager
-def team(made: World, folder: Path, **more: Any) -> Iterator[Team]:
+def team(world: World, folder: Path, **more: Any) -> Iterator[Team]:
     """The installation, served with accounts and a token for programs; `more`: settings."""
     settings = Settings(data_dir=folder, accounts=True, token=SecretStr(SERVICE), **more)
-    yield Team(made, create_app(settings, made.factory, made.store))
+    yield Team(world, create_app(settings, world.factory, world.store))

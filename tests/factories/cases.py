@@ -15,14 +15,14 @@ def collected(package: str, path: Iterable[str]) -> dict[tuple[str, str], Any]:
         package: name of the package; its modules that begin with an underscore have no cases.
         path: the package's `__path__`.
     """
-    found: dict[tuple[str, str], Any] = {}
+    cases_by_name: dict[tuple[str, str], Any] = {}
     for module in pkgutil.iter_modules(path, f"{package}."):
         if module.name.rsplit(".", 1)[1].startswith("_"):
             continue
         for key, case in importlib.import_module(module.name).CASES.items():
             name, _, dialect = key.partition("@")
             place = (dialect or COMMON, name)
-            if place in found:
+            if place in cases_by_name:
                 raise ValueError(f"{key} has two cases, one of them in {module.name}")
-            found[place] = case
-    return found
+            cases_by_name[place] = case
+    return cases_by_name

@@ -147,8 +147,8 @@ def _add(document: Any, block: Block) -> None:
         for element in _elements(block.text):
             last.addprevious(element)
     elif isinstance(block, T):
-        made = document.add_table(len(block.rows), max(map(len, block.rows)))
-        for row, cells in zip(made.rows, block.rows, strict=True):
+        table = document.add_table(len(block.rows), max(map(len, block.rows)))
+        for row, cells in zip(table.rows, block.rows, strict=True):
             for cell, content in zip(row.cells, cells, strict=False):
                 _fill(cell.paragraphs[0], content)
     else:
@@ -172,13 +172,13 @@ def _fill(paragraph: Any, block: "str | P") -> None:
 
 
 def _run(paragraph: Any, run: R) -> None:
-    made = paragraph.add_run(run.text, style=run.style)
+    added_run = paragraph.add_run(run.text, style=run.style)
     if run.size is not None:
-        made.font.size = Pt(run.size)
+        added_run.font.size = Pt(run.size)
     if run.color is not None:
-        made.font.color.rgb = RGBColor.from_string(run.color)
+        added_run.font.color.rgb = RGBColor.from_string(run.color)
     for name, value in run.look.items():
-        setattr(made.font, name, value)
+        setattr(added_run.font, name, value)
 
 
 _LETTERS = (string.ascii_lowercase * 10)[:256].encode()
@@ -195,8 +195,11 @@ def words(count: int, seed: int = 0) -> list[str]:
 
 def large(path: Path, size: int, *, look: str = "", table: bool = False, join: str = " ") -> str:
     """A .docx file of about `size` bytes: paragraphs of ten words (of four with another `join`) that look alike."""
-    found, each = words(size // 5), 10 if join == " " else 4
-    lines = [join.join(found[start : start + each]) for start in range(0, len(found) // each * each, each)]
+    text_words, words_per_line = words(size // 5), 10 if join == " " else 4
+    lines = [
+        join.join(text_words[start : start + words_per_line])
+        for start in range(0, len(text_words) // words_per_line * words_per_line, words_per_line)
+    ]
     properties = f"<w:rPr>{look}</w:rPr>" if look else ""
     paragraphs = [f"<w:p><w:r>{properties}<w:t>{line}</w:t></w:r></w:p>" for line in lines]
     if not table:
@@ -209,8 +212,8 @@ def large(path: Path, size: int, *, look: str = "", table: bool = False, join: s
 
 def _body(path: str, xml: str) -> str:
     """Puts elements before all others, as text: to take megabytes apart first takes longer than what is measured."""
-    with zipfile.ZipFile(path) as made:
-        members = {name: made.read(name) for name in made.namelist()}
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
     document = members["word/document.xml"].decode()
     members["word/document.xml"] = document.replace("<w:body>", f"<w:body>{xml}", 1).encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:

@@ -14,7 +14,7 @@ LIST = "/home/user/Documents/shopping.txt"
 
 def make_content(**more: Any) -> DraftContent:
     """A draft that lacks nothing: an item is added to a shopping list."""
-    told: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "domain": "editor",
         "name": "add_milk",
         "instruction": 'Add the item "milk" as a new last line to shopping.txt, which is open, and save the file.',
@@ -33,7 +33,7 @@ def make_content(**more: Any) -> DraftContent:
         ),
         "oracle": ({"hotkey": ["ctrl", "end"]}, {"type": "milk\n"}, {"hotkey": ["ctrl", "s"]}),
     }
-    return DraftContent(**{**told, **more})
+    return DraftContent(**{**defaults, **more})
 
 
 def widget(role: str, name: str = "", text: str = "", *, at: Sequence[int] = (0, 0, 10, 10), inner: str = "") -> str:

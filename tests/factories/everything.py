@@ -98,26 +98,26 @@ def make_everything(scene: PageScene, client: TestClient, folder: Path) -> Every
     return Everything({**params_of(made, scene, judged.judge), **more}, scene.human, token)
 
 
-def add_more(made: World) -> str:
+def add_more(world: World) -> str:
     """Works, judges and a remote episode, which the scene has not; returns the token of the last."""
-    made.benchmark(creative_benchmark(), "creative")
+    world.benchmark(creative_benchmark(), "creative")
     able = abilities()
     able["agents"]["remote"] = able["agents"]["noop"]
-    worker = made.worker(name="creative", slots=2, node="creative", capabilities=able)
+    worker = world.worker(name="creative", slots=2, node="creative", capabilities=able)
     for agent in ("noop", "oracle"):
-        made.submit(agent, benchmark="creative")
-        hand_in(made, made.must_claim(worker), picture((1, 2, 3)))
-    remote = made.submit("remote", benchmark="starter")
-    with made.work() as session:
+        world.submit(agent, benchmark="creative")
+        hand_in(world, world.must_claim(worker), picture((1, 2, 3)))
+    remote = world.submit("remote", benchmark="starter")
+    with world.work() as session:
         session.execute(update(Run).values(rollup_stale=True))
         query = select(Episode.id).where(Episode.run_id == remote.id).limit(1)
         return agent_tokens.issue(session, session.scalars(query).one())
 
 
-def add_deletion(made: World) -> UUID:
+def add_deletion(world: World) -> UUID:
     """One that is finished."""
-    with made.work() as session:
-        project, _ = made.who(session)
+    with world.work() as session:
+        project, _ = world.who(session)
         row = Deletion(kind=DeletionKind.RUN, target_id=uuid7(), name="old", project_id=project.id, requested_by="ada")
         row.finished_at = datetime.now(UTC)
         session.add(row)
@@ -125,9 +125,9 @@ def add_deletion(made: World) -> UUID:
         return row.id
 
 
-def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
+def params_of(world: World, scene: PageScene, judge: Any) -> dict[str, Any]:
     """A value for each parameter of a route's path."""
-    with made.work() as session:
+    with world.work() as session:
         stored = {
             "sha256": session.scalars(select(Artifact.sha256).limit(1)).one(),
             "picture": session.scalars(
@@ -149,17 +149,17 @@ def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
     return stored | ids | names | {"study_id": scene.study, "number": 0, "version": "1"}
 
 
-def add_offline_study(made: World, client: TestClient, folder: Path) -> dict[str, Any]:
+def add_offline_study(world: World, client: TestClient, folder: Path) -> dict[str, Any]:
     """A set of demonstrations, and a study of it with its answers."""
     zipped = ("set.zip", demonstrations.zipped(demonstrations.own(folder)), "application/zip")
     form = {"name": "buttons", "form": "deskarena", "source": "ours"}
     client.post("/api/v1/demonstrations", data=form, files={"file": zipped})
     body = {"demonstrations": "buttons", "base": {"agent": "random", "seed": 1}}
     study = client.post("/api/v1/offline-studies", json=body).json()["id"]
-    worker = OfflineEvaluator(Database(made.factory), made.store, lambda _: FakeModels(), every=0.1)
+    worker = OfflineEvaluator(Database(world.factory), world.store, lambda _: FakeModels(), every=0.1)
     while worker.one():
         pass
-    with made.work() as session:
+    with world.work() as session:
         return {"offline_study_id": study, "answer_id": session.scalars(select(OfflineAnswer.id).limit(1)).one()}
 
 

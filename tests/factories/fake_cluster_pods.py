@@ -30,7 +30,7 @@ class PodCluster:
     data: Path
 
     def settings(self, **changed: Any) -> Settings:
-        told = {
+        defaults = {
             "data_dir": self.data,
             "KUBECONFIG": str(self.kubeconfig),
             "k8s_pod_image": "registry.example/vm:1",
@@ -40,13 +40,13 @@ class PodCluster:
             "k8s_template_volume": "claim:templates",
             **changed,
         }
-        return Settings(**told)
+        return Settings(**defaults)
 
     def provider(self, **changed: Any) -> K8sProvider:
         """A worker's provider that is ready to work."""
-        made = K8sProvider(self.settings(**changed))
-        until(lambda: made.availability().ok, 60, what=made.availability().reason)
-        return made
+        k8s_provider = K8sProvider(self.settings(**changed))
+        until(lambda: k8s_provider.availability().ok, 60, what=k8s_provider.availability().reason)
+        return k8s_provider
 
     def own_kubeconfig(self, token: str) -> str:
         """A kubeconfig for one worker, which ends for the cluster when its token is removed."""
@@ -55,21 +55,21 @@ class PodCluster:
 
     def named(self) -> list[dict[str, Any]]:
         """Pods that there are."""
-        found = connect(str(self.kubeconfig), NAMESPACE)
+        connection = connect(str(self.kubeconfig), NAMESPACE)
         try:
-            return list(found.list(PODS).items)
+            return list(connection.list(PODS).items)
         finally:
-            found.close()
+            connection.close()
 
     def asked(self, verbs: frozenset[str] = frozenset({"create", "delete", "patch", "update", "get", "list"})) -> int:
         """How many requests were answered, watches aside."""
-        return sum(1 for each in self.cluster.asked if each.verb in verbs)
+        return sum(1 for request in self.cluster.asked if request.verb in verbs)
 
 
 def secret_of(cluster: FakeCluster) -> Callable[[str, str], Mapping[str, str] | None]:
     def find(namespace: str, name: str) -> Mapping[str, str] | None:
-        found = cluster.store.get(SECRETS, (namespace, name))
-        return None if found is None else found["data"]
+        secret = cluster.store.get(SECRETS, (namespace, name))
+        return None if secret is None else secret["data"]
 
     return find
 

@@ -65,10 +65,10 @@ class GitHubJob:
     def use(self, **inputs: str) -> ActionResult:
         """Runs the action. Underscores of names stand for hyphens."""
         definition = yaml.safe_load((self.action / "action.yml").read_text())
-        given = {name.replace("_", "-"): value for name, value in inputs.items()}
+        inputs_by_name = {name.replace("_", "-"): value for name, value in inputs.items()}
         names: dict[str, str] = {"github.token": self.variables.get("GITHUB_TOKEN", "")}
         for name, spec in definition["inputs"].items():
-            names[f"inputs.{name}"] = given.get(name, expand(spec.get("default", ""), names))
+            names[f"inputs.{name}"] = inputs_by_name.get(name, expand(spec.get("default", ""), names))
         result = ActionResult()
         for number, step in enumerate(definition["runs"]["steps"]):
             if not holds(step.get("if", ""), names):

@@ -15,7 +15,7 @@ APPS = "xyz"
 def dags(draw: st.DrawFn, most: int = 12) -> Before:
     """Any graph without a circle of 1 to `most` nodes."""
     names = [chr(ord("a") + number) for number in range(draw(st.integers(1, most)))]
-    return {name: tuple(one for one in names[:place] if draw(st.booleans())) for place, name in enumerate(names)}
+    return {name: tuple(name for name in names[:place] if draw(st.booleans())) for place, name in enumerate(names)}
 
 
 @st.composite
@@ -28,10 +28,10 @@ def dags_with_apps(draw: st.DrawFn, most: int = 8) -> tuple[Before, dict[str, st
 def every_dag(size: int) -> Iterator[Before]:
     """All graphs on `size` nodes whose order of names is one of theirs."""
     names = [chr(ord("a") + number) for number in range(size)]
-    pairs = [(one, other) for place, other in enumerate(names) for one in names[:place]]
+    pairs = [(name, other) for place, other in enumerate(names) for name in names[:place]]
     for chosen in product((False, True), repeat=len(pairs)):
         there = {pair for pair, taken in zip(pairs, chosen, strict=True) if taken}
-        yield {name: tuple(one for one, other in sorted(there) if other == name) for name in names}
+        yield {name: tuple(item for item, other in sorted(there) if other == name) for name in names}
 
 
 def orders(before: Before, done: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -48,7 +48,7 @@ def sharings(names: Sequence[str]) -> Iterator[dict[str, str]]:
     if not names:
         yield {}
         return
-    for found in sharings(names[:-1]):
-        known = sorted(set(found.values()))
+    for sharing in sharings(names[:-1]):
+        known = sorted(set(sharing.values()))
         for app in (*known, f"app{len(known)}"):
-            yield {**found, names[-1]: app}
+            yield {**sharing, names[-1]: app}

@@ -39,11 +39,13 @@ TIME = re.compile(r"[0-9,]*(\.[0-9]{0,3})?")
 def faults(document: bytes) -> list[str]:
     """What the schema does not allow."""
     root = fromstring(document)
-    found = [] if root.tag == "testsuites" else [f"the root is {root.tag}"]
+    problems = [] if root.tag == "testsuites" else [f"the root is {root.tag}"]
     for element in root.iter():
         needed, allowed = ATTRIBUTES.get(element.tag, (set(), set()))
-        found += [f"{element.tag} lacks {name}" for name in needed - set(element.keys())]
-        found += [f"{element.tag} has {name}" for name in set(element.keys()) - allowed]
-        found += [f"{each.tag} in {element.tag}" for each in element if each.tag not in CHILDREN.get(element.tag, ())]
-        found += [f"time {time}" for time in [element.get("time", "0")] if not TIME.fullmatch(time)]
-    return found
+        problems += [f"{element.tag} lacks {name}" for name in needed - set(element.keys())]
+        problems += [f"{element.tag} has {name}" for name in set(element.keys()) - allowed]
+        problems += [
+            f"{child.tag} in {element.tag}" for child in element if child.tag not in CHILDREN.get(element.tag, ())
+        ]
+        problems += [f"time {time}" for time in [element.get("time", "0")] if not TIME.fullmatch(time)]
+    return problems

@@ -33,10 +33,10 @@ class LightGuest:
         """Status, media type and bytes."""
         if (method, path) == ("GET", "/frame"):
             return 200, "image/jpeg", picture()
-        found = self._said(method, path, body)
-        if found is None:
+        answer_body = self._said(method, path, body)
+        if answer_body is None:
             return 404, "application/json", b'{"status": "error", "error": "not_found", "message": "no such route"}'
-        return 200, "application/json", json.dumps(found).encode()
+        return 200, "application/json", json.dumps(answer_body).encode()
 
     def _said(self, method: str, path: str, body: bytes) -> dict[str, Any] | None:
         screen = {"width": SCREEN.width, "height": SCREEN.height, "scale": 1.0}
@@ -46,9 +46,9 @@ class LightGuest:
                 return {**about, "screen": screen, "capabilities": []}
             case "GET", "/health":
                 disks = [{"path": "/", "free": 10**9, "size": 2 * 10**9}]
-                seen = {**screen, "black": False, "locked": ""}
+                screen_state = {**screen, "black": False, "locked": ""}
                 facts = {"memory_free": 10**9, "pending": [], "licence_days": None, "processes": []}
-                return {**about, **facts, "screen": seen, "disks": disks}
+                return {**about, **facts, "screen": screen_state, "disks": disks}
             case "GET", "/stable":
                 return {"status": "success", "stable": True, "elapsed": 0}
             case "GET", "/egress":

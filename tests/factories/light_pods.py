@@ -65,9 +65,9 @@ class _Guests(VmSlot):
         return name
 
     def freeze(self, name: str, place: Path) -> list[Path]:
-        files = [place / each for each in (template.MEMORY, template.STATE, template.DISK)]
-        for each in files:
-            each.write_text(self.machines[name].guest.secret)
+        files = [place / path for path in (template.MEMORY, template.STATE, template.DISK)]
+        for path in files:
+            path.write_text(self.machines[name].guest.secret)
         self.end(name)
         return files
 
@@ -75,9 +75,9 @@ class _Guests(VmSlot):
         return len(name)
 
     def end(self, name: str) -> None:
-        found = self.machines.pop(name, None)
-        if found is not None:
-            found.guest.close()
+        machine = self.machines.pop(name, None)
+        if machine is not None:
+            machine.guest.close()
 
 
 class _Supervisor(SupervisorSession):
@@ -91,9 +91,9 @@ class LightPod:
     def __init__(self, images: Path, secrets: Secrets, pod: Json, address: str) -> None:
         self._images, self._secrets, self._address = images, secrets, address
         volumes = pod["spec"]["volumes"]
-        name = next(each["secret"]["secretName"] for each in volumes if "secret" in each)
+        name = next(volume["secret"]["secretName"] for volume in volumes if "secret" in volume)
         self._key = (pod["metadata"]["namespace"], name)
-        env = {each["name"]: each["value"] for each in pod["spec"]["containers"][0]["env"]}
+        env = {variable["name"]: variable["value"] for variable in pod["spec"]["containers"][0]["env"]}
         self._fence = int(env["DESKARENA_POD_FENCE"])
         self._folder = tempfile.TemporaryDirectory(prefix="light-")
         self._listener: socket.socket | None = None
@@ -105,9 +105,9 @@ class LightPod:
         """Its exit code once it has ended; it starts when its Secret exists."""
         if self._stopped:
             return 0
-        told = self._secrets(*self._key) if self._listener is None else None
-        if told is not None:
-            self._token = base64.b64decode(told["token"]).decode()
+        token = self._secrets(*self._key) if self._listener is None else None
+        if token is not None:
+            self._token = base64.b64decode(token["token"]).decode()
             self._listener = socket.create_server((self._address, PORT))
             self._thread.start()
         return None
@@ -121,10 +121,10 @@ class LightPod:
     def stop(self, seconds: float) -> int:
         """Ends it and its guests."""
         self._stopped = True
-        for each in (self._listener, self._line):
-            if each is not None:
+        for connection in (self._listener, self._line):
+            if connection is not None:
                 with suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
+                    connection.shutdown(socket.SHUT_RDWR)
         if self._thread.ident is not None:
             self._thread.join(max(seconds, 5.0))
         self._folder.cleanup()
@@ -141,8 +141,8 @@ class LightPod:
         """The next connection; None when the pod ends."""
         while not self._stopped:
             with selectors.DefaultSelector() as selector:
-                for each in door.sockets():
-                    selector.register(each, selectors.EVENT_READ)
+                for listener in door.sockets():
+                    selector.register(listener, selectors.EVENT_READ)
                 ready = [key.fileobj for key, _ in selector.select(0.2)]
             if not self._stopped and (entered := door.turn(ready)) is not None:
                 return entered
@@ -175,11 +175,11 @@ class LightPods:
     claims: dict[str, Path] = dataclasses.field(default_factory=dict)
 
     def start(self, pod: Json, address: str) -> LightPod:
-        named = next(each for each in pod["spec"]["volumes"] if each["name"] == "images")
+        named = next(volume for volume in pod["spec"]["volumes"] if volume["name"] == "images")
         claim = named.get("persistentVolumeClaim", {}).get("claimName", "")
-        made = LightPod(self.claims.get(claim, self.images), self.secrets, pod, address)
-        self.started.append(made)
-        return made
+        pod_started = LightPod(self.claims.get(claim, self.images), self.secrets, pod, address)
+        self.started.append(pod_started)
+        return pod_started
 
 
 def write_light_image(images: Path, name: str = IMAGE) -> None:

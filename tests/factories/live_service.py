@@ -87,7 +87,7 @@ def live_service(database: str, data: Path, **settings: str) -> Iterator[LiveSer
 
 
 @contextmanager
-def scoring(made: World, worker: Worker, score: Callable[[Claim], float]) -> Iterator[threading.Event]:
+def scoring(world: World, worker: Worker, score: Callable[[Claim], float]) -> Iterator[threading.Event]:
     """Meanwhile every episode gets its score by the rule, through all states of an attempt.
 
     Yields:
@@ -97,10 +97,10 @@ def scoring(made: World, worker: Worker, score: Callable[[Claim], float]) -> Ite
 
     def work() -> None:
         while not ended.wait(0.02):
-            made.do(worker_heartbeat, worker.id, [])
-            while not rest.is_set() and (claim := made.claim(worker)) is not None:
-                made.score(claim, score(claim), steps=0)
-            made.roll_up()
+            world.do(worker_heartbeat, worker.id, [])
+            while not rest.is_set() and (claim := world.claim(worker)) is not None:
+                world.score(claim, score(claim), steps=0)
+            world.roll_up()
 
     thread = threading.Thread(target=work)
     thread.start()

@@ -27,9 +27,9 @@ def mail_filter(name: str, *, action: str, value: str, condition: str, enabled: 
     return "".join(f'{key}="{text}"\n' for key, text in rows.items())
 
 
-def filters(path: Path, *found: str) -> str:
+def filters(path: Path, *lines: str) -> str:
     """Writes `msgFilterRules.dat`."""
-    path.write_text('version="9"\nlogging="no"\n' + "".join(found))
+    path.write_text('version="9"\nlogging="no"\n' + "".join(lines))
     return str(path)
 
 

@@ -71,31 +71,31 @@ def benchmark_of(*tasks: Task) -> LoadedBenchmark:
     return make_benchmark(*tasks)
 
 
-def result(one: Part, step: int | None, judge: str = "exact_match") -> tuple[PartResult, MetricEvidence]:
+def result(part: Part, step: int | None, judge: str = "exact_match") -> tuple[PartResult, MetricEvidence]:
     """Result of a part: reached after that step, or not."""
     value = 0.0 if step is None else 1.0
-    said = ("the file says so",) if step is not None else ("the file does not exist",)
-    found = PartResult(
-        name=one.name,
-        kind=one.kind,
+    reasons = ("the file says so",) if step is not None else ("the file does not exist",)
+    part_result = PartResult(
+        name=part.name,
+        kind=part.kind,
         value=value,
-        text=one.text,
-        app=one.app,
-        weight=one.weight,
+        text=part.text,
+        app=part.app,
+        weight=part.weight,
         step=step,
-        reasons=said,
+        reasons=reasons,
     )
-    return found, MetricEvidence(func=judge, value=value, reasons=said, part=one.name)
+    return part_result, MetricEvidence(func=judge, value=value, reasons=reasons, part=part.name)
 
 
 def verdict(task: Task, steps: Sequence[int | None], score: float, measures: Mapping[str, float]) -> Evaluation:
     """An evaluation with one entry per part: the step after which it was reached, or None."""
-    both = [result(one, step) for one, step in zip(task.evaluator.parts, steps, strict=True)]
+    both = [result(part, step) for part, step in zip(task.evaluator.parts, steps, strict=True)]
     return Evaluation(
         score=score,
         measures={**measures, "score": score},
         metrics=tuple(kept for _, kept in both),
-        parts=tuple(found for found, _ in both),
+        parts=tuple(part_result for part_result, _ in both),
     )
 
 
@@ -132,8 +132,8 @@ def play_graphs(world: World, skill: float, seed: int, name: str, benchmark: str
 def graphs(world: World, tasks: int = 12) -> list[UUID]:
     """Benchmark `graphs` with the runs of two agents, the better one first; in one transaction."""
     with world.work() as session:
-        here = OneTransaction(world.factory, world.store, session)
-        here.benchmark(benchmark_of(*(graph_task(f"g{at}", at) for at in range(tasks))), name="graphs")
-        runs = [play_graphs(here, 0.85, 3, "cartographer"), play_graphs(here, 0.6, 8, "rambler")]
+        transaction = OneTransaction(world.factory, world.store, session)
+        transaction.benchmark(benchmark_of(*(graph_task(f"g{at}", at) for at in range(tasks))), name="graphs")
+        runs = [play_graphs(transaction, 0.85, 3, "cartographer"), play_graphs(transaction, 0.6, 8, "rambler")]
     world.roll_up()
     return runs

@@ -33,8 +33,8 @@ _callers: list[Caller] = []
 
 def endpoint(api: str, address: str = "", **options: Any) -> Endpoint:
     """An endpoint with a key; its default timeout is 30 s."""
-    told = {"patience_seconds": 30.0, "timeout_seconds": 30.0, "key": SecretStr(KEY), **options}
-    return Endpoint.model_validate({"name": "test", "api": api, "base_url": address, **told})
+    defaults = {"patience_seconds": 30.0, "timeout_seconds": 30.0, "key": SecretStr(KEY), **options}
+    return Endpoint.model_validate({"name": "test", "api": api, "base_url": address, **defaults})
 
 
 def never(seconds: float) -> None:
@@ -43,7 +43,7 @@ def never(seconds: float) -> None:
 
 
 def client(
-    told: Endpoint,
+    endpoint_config: Endpoint,
     *,
     gate: RateLimiter | None = None,
     waited: WaitTimer | None = None,
@@ -57,10 +57,10 @@ def client(
     import worker.models.openai_responses
     import worker.models.recorded  # noqa: F401 - registers itself, like the others.
 
-    caller = Caller(told, gate or RateLimiter(told.at_once), waited or WaitTimer(), pause, meter)
+    caller = Caller(endpoint_config, gate or RateLimiter(endpoint_config.at_once), waited or WaitTimer(), pause, meter)
     _callers.append(caller)
-    found: ModelClient = registry.lookup(PluginKind.MODEL, told.api)(caller)
-    return found
+    model_client: ModelClient = registry.lookup(PluginKind.MODEL, endpoint_config.api)(caller)
+    return model_client
 
 
 def close_clients() -> None:
@@ -69,19 +69,19 @@ def close_clients() -> None:
         _callers.pop().close()
 
 
-def asked(*said: str | MessagePart | Message, **options: Any) -> ModelRequest:
+def asked(*content: str | MessagePart | Message, **options: Any) -> ModelRequest:
     """A request; texts and parts become one message of the user."""
     parts = tuple(
-        MessagePart(text=one) if isinstance(one, str) else one for one in said if not isinstance(one, Message)
+        MessagePart(text=part) if isinstance(part, str) else part for part in content if not isinstance(part, Message)
     )
-    messages = tuple(one for one in said if isinstance(one, Message))
-    told = (*messages, Message(role="user", parts=parts)) if parts else messages
-    return ModelRequest.model_validate({"model": "model-1", "messages": told, **options})
+    messages = tuple(message for message in content if isinstance(message, Message))
+    all_messages = (*messages, Message(role="user", parts=parts)) if parts else messages
+    return ModelRequest.model_validate({"model": "model-1", "messages": all_messages, **options})
 
 
 def cassette(folder: Path, *lines: Any) -> Path:
     """A cassette with these lines; texts stand for replies."""
     file = folder / "cassette.jsonl"
-    told = [{"reply": line} if isinstance(line, str) else line for line in lines]
-    file.write_text("".join(json.dumps(line) + "\n" for line in told))
+    entries = [{"reply": line} if isinstance(line, str) else line for line in lines]
+    file.write_text("".join(json.dumps(line) + "\n" for line in entries))
     return file

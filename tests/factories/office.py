@@ -28,13 +28,13 @@ def soffice_all(paths: list[Path], to: str) -> list[Path]:
     missing = [path for path in paths if _key(path, to) not in _made]
     if missing:
         _convert(missing, to)
-    found = []
+    converted = []
     for path in paths:
         target = path.parent / "office" / f"{path.stem}.{to.split(':', maxsplit=1)[0]}"
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(_made[_key(path, to)])
-        found.append(target)
-    return found
+        converted.append(target)
+    return converted
 
 
 def _key(path: Path, to: str) -> tuple[str, str]:
@@ -48,6 +48,6 @@ def _convert(paths: list[Path], to: str) -> None:
         words += ["--convert-to", to, "--outdir", str(out), *map(str, paths)]
         done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
         for path in paths:
-            made = out / f"{path.stem}.{to.split(':', maxsplit=1)[0]}"
-            assert made.is_file(), f"LibreOffice did not convert {path.name}: {done.stdout} {done.stderr}"
-            _made[_key(path, to)] = made.read_bytes()
+            converted = out / f"{path.stem}.{to.split(':', maxsplit=1)[0]}"
+            assert converted.is_file(), f"LibreOffice did not convert {path.name}: {done.stdout} {done.stderr}"
+            _made[_key(path, to)] = converted.read_bytes()

@@ -21,7 +21,7 @@ def subtask(name: str, **more: Any) -> Subtask:
 
 def small_pool() -> Pool:
     """Write a list, put it into an archive, draw a picture, show the picture."""
-    found = [
+    subtasks = [
         subtask(
             "write",
             instruction_template="Write '{words}' into '{txt_path}'.",
@@ -58,7 +58,7 @@ def small_pool() -> Pool:
         ),
         subtask("spell", available_parameters=({"txt_path": LIST},), input_resources=("txt_path",), oracle=()),
     ]
-    return {one.id: one for one in found}
+    return {subtask.id: subtask for subtask in subtasks}
 
 
 def task_json(nodes: list[str], edges: dict[str, list[str]], **more: Any) -> dict[str, Any]:
@@ -72,25 +72,25 @@ STAGE_APPS = ("mousepad", "calc", "gimp", "impress", "chromium", "thunar", "vlc"
 
 def wide_pool(sets: int = 6) -> Pool:
     """Fifty subtasks of ten applications that make one thing of another, with `sets` sets of parameters each."""
-    found = []
+    subtasks = []
     for number in range(50):
         stage, app = number % len(STAGES), STAGE_APPS[number % len(STAGE_APPS)]
-        made, needed = STAGES[stage], STAGES[stage - 1] if stage else ""
+        produced, needed = STAGES[stage], STAGES[stage - 1] if stage else ""
         values = tuple(
-            {made: f"/home/user/{made}-{number}-{n}"}
+            {produced: f"/home/user/{produced}-{number}-{n}"}
             | ({needed: f"/home/user/{needed}-{number - 1}-{n}"} if needed else {})
             for n in range(sets)
         )
-        found.append(
+        subtasks.append(
             subtask(
                 f"s{number}",
-                instruction_template=(f"Make '{{{made}}}'" + (f" of '{{{needed}}}'" if needed else "")),
-                steps=(f"Open {app}.", f"Save as '{{{made}}}'."),
+                instruction_template=(f"Make '{{{produced}}}'" + (f" of '{{{needed}}}'" if needed else "")),
+                steps=(f"Open {app}.", f"Save as '{{{produced}}}'."),
                 application=app,
                 available_parameters=values,
                 input_resources=(needed,) if needed else (),
-                output_resources=(made,),
+                output_resources=(produced,),
                 intents=("Report the year", "Show the work") if number % 2 else ("Report the year",),
             )
         )
-    return {one.id: one for one in found}
+    return {subtask.id: subtask for subtask in subtasks}

@@ -54,22 +54,26 @@ def own_folder() -> Iterator[Path]:
 
 def machines() -> list[psutil.Process]:
     """QEMUs that run below us."""
-    return [each for each in psutil.Process().children(recursive=True) if each.name().startswith("qemu-system")]
+    return [
+        process for process in psutil.Process().children(recursive=True) if process.name().startswith("qemu-system")
+    ]
 
 
 def machine_of(opened: OpenDesktop) -> psutil.Process:
     """The QEMU whose guest API that is."""
     port = int(opened.stream_address()[0].rpartition(":")[2])
-    return next(each for each in machines() if port in {line.laddr.port for line in each.net_connections("tcp")})
+    return next(
+        process for process in machines() if port in {line.laddr.port for line in process.net_connections("tcp")}
+    )
 
 
 def held(data: Path) -> OwnMachineResources:
     """What is held now. Args: data: the data folder in which the machines write."""
     below = psutil.Process().children(recursive=True)
-    supervisors = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
+    supervisors = [process for process in below if "worker.qemu.supervisor" in process.cmdline()]
     return OwnMachineResources(
         processes=len(machines()) + len(supervisors),
-        descriptors=sum(each.num_fds() for each in (psutil.Process(), *supervisors)),
+        descriptors=sum(process.num_fds() for process in (psutil.Process(), *supervisors)),
         folders=tuple(sorted(base_folder().glob("*/*"))),
         overlays=tuple(sorted((data / "machines").glob("**/*"))),
     )
@@ -78,5 +82,5 @@ def held(data: Path) -> OwnMachineResources:
 def own_memory() -> int:
     """Bytes that this process and the supervisors below it have for themselves."""
     below = psutil.Process().children(recursive=True)
-    supervisors = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
-    return sum(int(each.memory_full_info().uss) for each in (psutil.Process(), *supervisors))
+    supervisors = [process for process in below if "worker.qemu.supervisor" in process.cmdline()]
+    return sum(int(process.memory_full_info().uss) for process in (psutil.Process(), *supervisors))

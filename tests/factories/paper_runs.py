@@ -48,10 +48,10 @@ def played(world: World, kind: str, specs: Sequence[Spec], name: str = "", **mor
     outcomes: dict[str, dict[str, float]] = {}
     tasks = tuple(task_of(kind, f"t{at:02}", spec) for at, spec in enumerate(specs))
     with world.work() as session:
-        here = OneTransaction(world.factory, world.store, session)
-        here.benchmark(LoadedBenchmark(kind=kind, suite=kind, tasks=tasks), name=name or kind)
-        worker, run = here.worker(slots=1), here.submit("random", name or kind, **more)
-        while (claim := here.claim(worker)) is not None:
+        transaction = OneTransaction(world.factory, world.store, session)
+        transaction.benchmark(LoadedBenchmark(kind=kind, suite=kind, tasks=tasks), name=name or kind)
+        worker, run = transaction.worker(slots=1), transaction.submit("random", name or kind, **more)
+        while (claim := transaction.claim(worker)) is not None:
             measures = {"score": draw.choice([0.0, 0.25, 0.5, 1.0])}
             if kind == "omnibench":
                 most = specs[int(claim.task.key.name[1:])].get("most", 1.0)
@@ -60,7 +60,7 @@ def played(world: World, kind: str, specs: Sequence[Spec], name: str = "", **mor
                 measures["S_final"] = measures["score"]
                 measures |= {"S_int": draw.random()} if claim.task.labels.level != "L4" else {}
             outcomes[claim.task.key.name] = measures
-            finish(here, claim, Evaluation(score=measures["score"], measures=measures), steps=1)
+            finish(transaction, claim, Evaluation(score=measures["score"], measures=measures), steps=1)
     world.roll_up()
     return run.id, outcomes
 

@@ -18,12 +18,12 @@ def steps(recipe: str) -> list[tuple[str, str]]:
 def copied(recipe: str) -> set[Path]:
     """Python files of the checkout that the image holds."""
     sources = [word for name, rest in steps(recipe) if name == "COPY" for word in rest.split()[:-1]]
-    found = [
+    files = [
         path
         for source in sources
         for path in ((ROOT / source).rglob("*.py") if (ROOT / source).is_dir() else [ROOT / source])
     ]
-    return {path.relative_to(ROOT) for path in found}
+    return {path.relative_to(ROOT) for path in files}
 
 
 def lay_out(code: Path) -> None:

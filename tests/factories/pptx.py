@@ -166,8 +166,8 @@ def cell(change: Callable[[Any], None], row: int = 0, column: int = 0) -> Change
 def colour(text: str) -> Callable[[Any], None]:
     """Colours a run."""
 
-    def change(one: Any) -> None:
-        one.font.color.rgb = rgb(text)
+    def change(element: Any) -> None:
+        element.font.color.rgb = rgb(text)
 
     return change
 
@@ -175,12 +175,12 @@ def colour(text: str) -> Callable[[Any], None]:
 def font(**values: Any) -> Callable[[Any], None]:
     """Sets attributes of a run's font; `strike` and `u` raw."""
 
-    def change(one: Any) -> None:
+    def change(element: Any) -> None:
         for name, value in values.items():
             if name in {"strike", "u"}:
-                one.font._element.set(name, value)
+                element.font._element.set(name, value)
             else:
-                setattr(one.font, name, value)
+                setattr(element.font, name, value)
 
     return change
 
@@ -265,9 +265,9 @@ def _sized(size: int) -> bytes:
         out = io.BytesIO()
         Image.fromarray(pixels).save(out, "PNG")
         show.slides[0].shapes.add_picture(io.BytesIO(out.getvalue()), Cm(1), Cm(1), Cm(4), Cm(4))
-    made = io.BytesIO()
-    show.save(made)
-    return made.getvalue()
+    buffer = io.BytesIO()
+    show.save(buffer)
+    return buffer.getvalue()
 
 
 UNDERLINE_DOUBLE = MSO_UNDERLINE.DOUBLE_LINE

@@ -44,14 +44,14 @@ class RealPlace:
 
     def provider(self, **changed: Any) -> K8sProvider:
         """A worker's provider, with the rights of deploy/k8s, that is ready to work."""
-        told = {
+        settings = {
             "data_dir": self.data, "KUBECONFIG": str(self.worker), "k8s_pod_image": "registry.example/vm:1",
             "k8s_namespace": SPACE, "k8s_start_seconds": 120, "k8s_template_volume": f"claim:{CLAIMS[1]}",
             "k8s_image_volume": f"claim:{CLAIMS[0]}", **changed,
         }  # fmt: skip
-        made = K8sProvider(Settings(**told))
-        until(lambda: made.availability().ok, SECONDS, what=made.availability().reason)
-        return made
+        k8s_provider = K8sProvider(Settings(**settings))
+        until(lambda: k8s_provider.availability().ok, SECONDS, what=k8s_provider.availability().reason)
+        return k8s_provider
 
     def ask(self, method: str, what: str, body: Any = None, **how: Any) -> Any:
         """A request about something of the machines' namespace."""
@@ -61,8 +61,8 @@ class RealPlace:
 def _granted(ground: RemoteGround) -> None:
     """What `kubectl apply` would make of the rights, in the order that they need."""
     for name in GRANTED:
-        for found in kind("production", name):
-            ground.create(BY_KIND[found["apiVersion"], name], found, found["metadata"].get("namespace", ""))
+        for document in kind("production", name):
+            ground.create(BY_KIND[document["apiVersion"], name], document, document["metadata"].get("namespace", ""))
 
 
 def _claim(ground: RemoteGround, name: str) -> None:
@@ -77,15 +77,15 @@ def _claim(ground: RemoteGround, name: str) -> None:
 
 def _token(raw: Raw) -> str:
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}
-    said = raw.ask("POST", "/api/v1/namespaces/deskarena/serviceaccounts/k8s-worker/token", body)
-    assert said.status == 201, said.text
-    return str(said.body["status"]["token"])
+    answer = raw.ask("POST", "/api/v1/namespaces/deskarena/serviceaccounts/k8s-worker/token", body)
+    assert answer.status == 201, answer.text
+    return str(answer.body["status"]["token"])
 
 
 def _secrets(ground: RemoteGround) -> Callable[[str, str], Mapping[str, str] | None]:
     def find(namespace: str, name: str) -> Mapping[str, str] | None:
-        found = ground.find(SECRETS, (namespace, name))
-        return None if found is None else found["data"]
+        secret = ground.find(SECRETS, (namespace, name))
+        return None if secret is None else secret["data"]
 
     return find
 

@@ -20,8 +20,8 @@ def picture(name: str) -> PictureRef:
 
 def step(index: int, *actions: Action, **more: Any) -> RecordedStep:
     """A step with its own picture."""
-    seen = {"frame": picture("0123456789abcdef"[index]), "width": 100, "height": 100}
-    return RecordedStep(index=index, actions=actions, **{**seen, **more})
+    defaults = {"frame": picture("0123456789abcdef"[index]), "width": 100, "height": 100}
+    return RecordedStep(index=index, actions=actions, **{**defaults, **more})
 
 
 def click(x: int = 12, y: int = 12, **more: Any) -> Action:

@@ -45,9 +45,9 @@ class Judged:
     def __post_init__(self) -> None:
         tasks = [
             judged_task().model_copy(
-                update={"key": TaskKey(domain="notes", name=f"task-{at:03}"), "labels": Labels(level=said.level)}
+                update={"key": TaskKey(domain="notes", name=f"task-{at:03}"), "labels": Labels(level=scripted.level)}
             )
-            for at, said in enumerate(self.said)
+            for at, scripted in enumerate(self.said)
         ]
         self.world.benchmark(LoadedBenchmark(kind="starter", tasks=tuple(tasks)), name=BENCHMARK)
         models = {"tape": {"api": "recorded", "ok": True, "reason": "", "prices": []}}
@@ -64,10 +64,10 @@ class Judged:
                 .order_by(Task.name)
             )
             self.attempts = list(session.scalars(query))
-            for attempt_id, said in zip(self.attempts, self.said, strict=True):
-                told = judgement(answer(opened=said.opened, final=said.final), judge=CONFIG)
+            for attempt_id, scripted in zip(self.attempts, self.said, strict=True):
+                judged_answer = judgement(answer(opened=scripted.opened, final=scripted.final), judge=CONFIG)
                 judge_id = judges.judge_of_attempt(session, attempt_id, CONFIG)
-                judges.keep_verdicts(session, judge_id, attempt_id, told)
+                judges.keep_verdicts(session, judge_id, attempt_id, judged_answer)
             self.judge = session.scalars(select(Judge.id)).one()
 
     def draw(self, size: int = 100, seed: int = 1) -> int:
@@ -97,12 +97,12 @@ def graph_run(world: World, measures: Sequence[dict[str, float]]) -> list[UUID]:
 
     worker = world.worker(name="graphs", node="graphs")
     world.submit(repeats=len(measures), tasks=("files/a",))
-    made = []
-    for told in measures:
+    attempt_ids = []
+    for measure_values in measures:
         claim = world.must_claim(worker)
         world.run_to_evaluation(claim)
-        found = Evaluation(score=0.0, measures={"score": 0.0, **told})
-        world.do(attempts.finish_scored, claim.fence, found, [], {})
+        evaluation = Evaluation(score=0.0, measures={"score": 0.0, **measure_values})
+        world.do(attempts.finish_scored, claim.fence, evaluation, [], {})
         world.do(claims.release_lease, claim.lease_id, "done")
-        made.append(claim.attempt_id)
-    return made
+        attempt_ids.append(claim.attempt_id)
+    return attempt_ids

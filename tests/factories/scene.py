@@ -102,8 +102,8 @@ class PageScene:
 
 def tasks() -> LoadedBenchmark:
     """Twenty-six tasks over seven domains; two infeasible ones, two that need an absent application, one hostile."""
-    found = [_task(domain, name, place) for domain, names in DOMAINS.items() for place, name in enumerate(names)]
-    return LoadedBenchmark(kind="starter", tasks=tuple(found), licence="Apache-2.0", source="made for tests")
+    task_list = [_task(domain, name, place) for domain, names in DOMAINS.items() for place, name in enumerate(names)]
+    return LoadedBenchmark(kind="starter", tasks=tuple(task_list), licence="Apache-2.0", source="made for tests")
 
 
 def _task(domain: str, name: str, place: int) -> DomainTask:
@@ -137,9 +137,9 @@ def _task(domain: str, name: str, place: int) -> DomainTask:
 
 def abilities() -> dict[str, Any]:
     """What the scene's worker says of itself."""
-    said = capabilities(("mousepad", "pcmanfm", "xterm", "galculator", "gpicview"))
-    programs = said["providers"]["local"]["programs"]
-    said["providers"]["local"] |= {
+    offer = capabilities(("mousepad", "pcmanfm", "xterm", "galculator", "gpicview"))
+    programs = offer["providers"]["local"]["programs"]
+    offer["providers"]["local"] |= {
         "os": ["linux", "windows"],
         "slots": {"number": 2, "reason": "limited by cores: 15.6 GiB of memory, 2 cores; one takes 1 GiB, 1 core"},
         "images": [
@@ -147,7 +147,7 @@ def abilities() -> dict[str, Any]:
             {"name": "windows", "os": "windows", "about": "Wine 8.0", "programs": ["notepad"]},
         ],
     }
-    said["providers"]["qemu"] = {
+    offer["providers"]["qemu"] = {
         "ok": False,
         "reason": "/dev/kvm does not boot a guest here",
         "programs": [],
@@ -162,7 +162,7 @@ def abilities() -> dict[str, Any]:
             }
         ],
     }
-    said["models"] = {"http": {}}
+    offer["models"] = {"http": {}}
     schema = {
         "properties": {
             "seed_offset": {"type": "integer", "default": 0, "minimum": 0, "description": "Added to the seed."},
@@ -177,10 +177,10 @@ def abilities() -> dict[str, Any]:
         "replay": "Repeats a recorded trajectory.",
     }
     for name, words in about.items():
-        said["agents"][name] = {**said["agents"][name], "about": words}
-    said["agents"]["random"] = {**said["agents"]["random"], "schema": schema}
-    said["agents"]["human"] = {**said["agents"]["noop"], "about": "A person.", "human": True}
-    return said
+        offer["agents"][name] = {**offer["agents"][name], "about": words}
+    offer["agents"]["random"] = {**offer["agents"]["random"], "schema": schema}
+    offer["agents"]["human"] = {**offer["agents"]["noop"], "about": "A person.", "human": True}
+    return offer
 
 
 def step(  # noqa: PLR0913 - what a step is made of
@@ -278,14 +278,14 @@ def play(world: World, worker: Worker, run: Run, skill: float, seed: int) -> dic
     """Runs all of a run's episodes: solved, partly, not, out of steps, lost after retries, flagged."""
     world.in_order()
     dice = random.Random(seed)  # noqa: S311 - outcomes, no secrets
-    found: dict[str, UUID] = {}
+    ids: dict[str, UUID] = {}
     while (claim := world.claim(worker)) is not None:
         key = str(claim.task.key)
         if key == "files/empty-folder":
             world.do(attempts.enter_running, claim.fence, {"reset": 0.7, "setup": 0.4})
             step(world, claim, 0)
             world.lose(claim, FailureClass.GUEST, after_action=True)
-            found["lost"] = found["flagged"] = claim.episode_id
+            ids["lost"] = ids["flagged"] = claim.episode_id
             continue
         if key == "terminal/make-link" and claim.attempt_number == 1:
             world.lose(claim, FailureClass.CLUSTER)
@@ -297,10 +297,10 @@ def play(world: World, worker: Worker, run: Run, skill: float, seed: int) -> dic
         act(world, claim, STEPS if ended_by is EndedBy.STEPS else dice.randint(1, 3), ended_by, hostile)
         finish(world, claim, score, hostile)
         if hostile:
-            found["hostile"] = claim.episode_id
+            ids["hostile"] = claim.episode_id
         elif score == 1.0:
-            found.setdefault("solved", claim.episode_id)
-    return found
+            ids.setdefault("solved", claim.episode_id)
+    return ids
 
 
 def make_scene(world: World) -> PageScene:
@@ -316,7 +316,7 @@ def _make(world: World) -> PageScene:
     world.benchmark(tasks())
     worker = world.worker("worker-1", slots=2, node="bench-01", capabilities=abilities())
     first = world.submit("random", name="navi, screenshots only", budget=Budget(max_steps=STEPS))
-    found = play(world, worker, first, 0.62, 3)
+    page_scene = play(world, worker, first, 0.62, 3)
     rename_agent(world, first, "navi")
     second = world.submit("random", name="pilot, nightly", repeats=1, seed=4, budget=Budget(max_steps=STEPS))
     play(world, worker, second, 0.35, 8)
@@ -330,7 +330,7 @@ def _make(world: World) -> PageScene:
     running = _start(world, worker)
     rename_agent(world, live, "navi-2")
     _aside(world)
-    return PageScene(world, first.id, second.id, live.id, attempts=running, study=study, human=human, **found)
+    return PageScene(world, first.id, second.id, live.id, attempts=running, study=study, human=human, **page_scene)
 
 
 def _study(world: World, worker: Worker) -> UUID:
@@ -342,13 +342,13 @@ def _study(world: World, worker: Worker) -> UUID:
     )
     with world.work() as session:
         project, actor = world.who(session)
-        made: UUID = submit_study(session, asked, project=project, actor=actor).id
+        study_id: UUID = submit_study(session, asked, project=project, actor=actor).id
     number = 0
     while (claim := world.claim(worker)) is not None:
         act(world, claim, 1 + number % 3, EndedBy.DONE)
         finish(world, claim, float(number % 3 == 0))
         number += 1
-    return made
+    return study_id
 
 
 def _human(world: World, worker: Worker) -> UUID:

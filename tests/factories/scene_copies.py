@@ -28,14 +28,14 @@ def copied_scene(server: str) -> Iterator[PageScene]:
     """
     if server not in _originals:
         databases.run_as_owner(server, f"CREATE DATABASE scene TEMPLATE {databases.TEMPLATE}")
-        with world(databases.renamed(server, "scene")) as made:
-            _originals[server] = (make_scene(made), datetime.now(UTC))
+        with world(databases.renamed(server, "scene")) as installation:
+            _originals[server] = (make_scene(installation), datetime.now(UTC))
     original, since = _originals[server]
-    with databases.copied(server, "scene") as url, world(url) as made:
-        with made.work() as session:
+    with databases.copied(server, "scene") as url, world(url) as installation:
+        with installation.work() as session:
             _delay(session, datetime.now(UTC) - since)
         yield replace(
-            original, attempts=[*original.attempts], world=replace(made, store=deepcopy(original.world.store))
+            original, attempts=[*original.attempts], world=replace(installation, store=deepcopy(original.world.store))
         )
 
 

@@ -15,9 +15,9 @@ from tests.waiting import until
 
 
 @contextmanager
-def served(made: World, data: Path, root_path: str = "", *, sockets: bool = True, **settings: Any) -> Iterator[str]:
+def served(world: World, data: Path, root_path: str = "", *, sockets: bool = True, **settings: Any) -> Iterator[str]:
     """Its address, without its path; `data`: an empty folder; `sockets`: some proxies let none be opened."""
-    app = create_app(Settings(data_dir=data, root_path=root_path, **settings), made.factory, made.store)
+    app = create_app(Settings(data_dir=data, root_path=root_path, **settings), world.factory, world.store)
     config = uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio" if sockets else "none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -12,11 +12,11 @@ RELS = "ppt/slides/_rels/slide{}.xml.rels"
 
 def presentation(slides: int = 2) -> bytes:
     """A .pptx file with empty slides."""
-    made = Presentation()
+    deck = Presentation()
     for _ in range(slides):
-        made.slides.add_slide(made.slide_layouts[6])
+        deck.slides.add_slide(deck.slide_layouts[6])
     out = io.BytesIO()
-    made.save(out)
+    deck.save(out)
     return out.getvalue()
 
 

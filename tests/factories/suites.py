@@ -24,8 +24,8 @@ def read(kind: str, path: Path) -> LoadedBenchmark:
     """What the reader of that kind makes of a folder."""
     _load()
     reader: Any = registry.lookup(PluginKind.BENCHMARK, kind)()
-    found: LoadedBenchmark = reader.load(path)
-    return found
+    benchmark: LoadedBenchmark = reader.load(path)
+    return benchmark
 
 
 def task_files(root: Path) -> Iterator[tuple[str, Path]]:

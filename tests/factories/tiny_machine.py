@@ -84,19 +84,19 @@ def _run(*words: str) -> str:
 
 def _dependency(name: str) -> str:
     """The package that a package of no content leads to."""
-    found = re.search(r"Depends: (linux-image-\S+)", _run("apt-cache", "depends", name))
-    return found[1] if found else name
+    match = re.search(r"Depends: (linux-image-\S+)", _run("apt-cache", "depends", name))
+    return match[1] if match else name
 
 
 def drivers(store: Path) -> list[Path]:
     """The kernel's drivers, each after those that it needs."""
-    known = {each.stem.replace("-", "_"): each for each in store.glob("**/lib/modules/**/*.ko")}
+    known = {module.stem.replace("-", "_"): module for module in store.glob("**/lib/modules/**/*.ko")}
     ordered: list[Path] = []
 
     def add(name: str) -> None:
         file = known[name]
-        found = re.search(rb"\0depends=([^\0]*)\0", file.read_bytes())
-        for needed in (found[1].decode() if found else "").split(","):
+        match = re.search(rb"\0depends=([^\0]*)\0", file.read_bytes())
+        for needed in (match[1].decode() if match else "").split(","):
             if needed:
                 add(needed.replace("-", "_"))
         if file not in ordered:
@@ -123,12 +123,12 @@ def archive(store: Path, screen: ScreenSize) -> bytes:
     """The initial memory disk: everything that the machine has."""
     script = (Path(__file__).parent / "tiny_answer.sh").read_text()
     script = script.replace("WIDTH", str(screen.width)).replace("HEIGHT", str(screen.height))
-    found = drivers(store)
+    driver_files = drivers(store)
     folders = ("bin", "dev", "proc", "sys", "drivers", "tmp")
     program = stat.S_IFREG | 0o755
     parts = [_entry(name, b"", stat.S_IFDIR | 0o755) for name in folders]
-    parts += [_entry(f"drivers/{each.name}", each.read_bytes(), program) for each in found]
-    parts += [_entry("drivers/order", "".join(f"{each.name}\n" for each in found).encode(), program)]
+    parts += [_entry(f"drivers/{driver.name}", driver.read_bytes(), program) for driver in driver_files]
+    parts += [_entry("drivers/order", "".join(f"{driver.name}\n" for driver in driver_files).encode(), program)]
     parts += [_entry("bin/busybox", next(store.glob("**/bin/busybox")).read_bytes(), program)]
     parts += [_entry("init", _INIT.encode(), program), _entry("answer", script.encode(), program)]
     parts += [_entry("picture.jpg", _picture(screen), program), _entry("TRAILER!!!", b"", 0)]

@@ -31,10 +31,10 @@ def node(  # noqa: PLR0913 - as many things as a node can say
     **more: str,
 ) -> str:
     """One element. `more`: attributes with `_` for the colon: `attr_class="..."`."""
-    said = "".join(f' st:{state}="true"' for state in states)
+    states_text = "".join(f' st:{state}="true"' for state in states)
     other = "".join(f" {key.replace('_', ':', 1)}={quoteattr(value)}" for key, value in more.items())
     return (
-        f'<{tag} name={quoteattr(name)}{said} cp:screencoord="{at}" cp:size="{size}"{other}>'
+        f'<{tag} name={quoteattr(name)}{states_text} cp:screencoord="{at}" cp:size="{size}"{other}>'
         f"{escape(text)}{inner}</{tag}>"
     )
 

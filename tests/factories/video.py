@@ -17,13 +17,13 @@ def frames(count: int, seed: int = 1, size: tuple[int, int] = SIZE) -> list[Any]
     random = np.random.default_rng(seed)
     coarse = random.integers(0, 255, (6, 8, 3), dtype=np.uint8)
     ground = cv2.resize(coarse, size, interpolation=cv2.INTER_CUBIC)
-    made = []
+    pictures = []
     for number in range(count):
         picture = ground.copy()
         left, top = (number * (3 + seed)) % (width - 30), (number * 2) % (height - 30)
         picture[top : top + 30, left : left + 30] = (40 * seed % 255, 200, 255 - 30 * seed % 255)
-        made.append(picture)
-    return made
+        pictures.append(picture)
+    return pictures
 
 
 def video(path: Path, pictures: Iterable[Any], size: tuple[int, int] = SIZE) -> str:

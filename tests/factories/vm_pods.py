@@ -49,9 +49,9 @@ class VmPods:
 
     def start(self, pod: Json, address: str) -> "VmPod":
         """A pod's process; see `tests.fakes.kubernetes.processes.Start`."""
-        made = VmPod(self, pod, address)
-        self.started.append(made)
-        return made
+        pod_started = VmPod(self, pod, address)
+        self.started.append(pod_started)
+        return pod_started
 
 
 class VmPod:
@@ -62,8 +62,8 @@ class VmPod:
         self._namespace = pod["metadata"]["namespace"]
         self._container = pod["spec"]["containers"][0]
         volumes = pod["spec"]["volumes"]
-        self._own_templates = "emptyDir" in next(each for each in volumes if each["name"] == "templates")
-        self._secret = next(each["secret"]["secretName"] for each in volumes if "secret" in each)
+        self._own_templates = "emptyDir" in next(volume for volume in volumes if volume["name"] == "templates")
+        self._secret = next(volume["secret"]["secretName"] for volume in volumes if "secret" in volume)
         self._folder = Path(tempfile.mkdtemp(prefix="vm-", dir="/tmp"))
         self._output = (self._folder / "output").open("wb")
         self.process: subprocess.Popen[bytes] | None = None
@@ -74,9 +74,9 @@ class VmPod:
         if self._stopped:
             return 0
         if self.process is None:
-            told = self._pods.secrets(self._namespace, self._secret)
-            if told is not None:
-                self.process = self._started(base64.b64decode(told["token"]))
+            secret = self._pods.secrets(self._namespace, self._secret)
+            if secret is not None:
+                self.process = self._started(base64.b64decode(secret["token"]))
             return None
         code = self.process.poll()
         return 128 - code if code is not None and code < 0 else code
@@ -113,12 +113,12 @@ class VmPod:
         (self._folder / "token").write_bytes(token)
         self._folder.chmod(0o755)
         if os.getuid() == 0:
-            for each in self._folder.iterdir():
-                os.chown(each, NOBODY, NOBODY)
-        told = {each["name"]: each["value"] for each in self._container["env"]}
+            for path in self._folder.iterdir():
+                os.chown(path, NOBODY, NOBODY)
+        variables = {variable["name"]: variable["value"] for variable in self._container["env"]}
         environment = {
             "PATH": os.environ["PATH"],
-            **told,
+            **variables,
             "TMPDIR": str(self._folder / "run"),
             "DESKARENA_SUPERVISOR_TOKEN_FILE": str(self._folder / "token"),
             "DESKARENA_POD_LISTEN": f"{self._address}:{PORT}",
@@ -148,14 +148,14 @@ def vm_pods(
         secrets: as in VmPods.
         furnish: puts images into a folder.
     """
-    with tempfile.TemporaryDirectory(prefix="vm-pods-", dir="/tmp") as made:
-        root = Path(made)
+    with tempfile.TemporaryDirectory(prefix="vm-pods-", dir="/tmp") as folder:
+        root = Path(folder)
         root.chmod(0o755)
         lay_out(root / "code")
         pods = VmPods(root, secrets)
         furnish(pods.images)
-        for each in pods.images.glob("*/*"):
-            each.chmod(0o444)
+        for path in pods.images.glob("*/*"):
+            path.chmod(0o444)
         yield pods
         for pod in pods.started:
             pod.stop(0.0)

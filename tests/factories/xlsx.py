@@ -46,16 +46,16 @@ Change = Callable[[Workbook], None]
 def book(path: Path, sheets: Mapping[str, Rows] | Rows = (), change: Change | None = None) -> Path:
     """A workbook with these rows, in `Sheet1` if no names are given. `change` gets it before it is saved."""
     named = sheets if isinstance(sheets, Mapping) else {"Sheet1": sheets}
-    made = Workbook()
-    made.remove(made.active)
+    workbook = Workbook()
+    workbook.remove(workbook.active)
     for name, rows in named.items():
-        sheet = made.create_sheet(name)
+        sheet = workbook.create_sheet(name)
         for row in rows:
             sheet.append(list(row))
     if change is not None:
-        change(made)
+        change(workbook)
     path.parent.mkdir(parents=True, exist_ok=True)
-    made.save(path)
+    workbook.save(path)
     return path
 
 
@@ -63,9 +63,9 @@ def edited(path: Path, change: Change, to: Path | None = None) -> Path:
     """The workbook after a change by openpyxl, which drops what it does not know."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = load_workbook(path)
-    change(made)
-    made.save(to or path)
+        workbook = load_workbook(path)
+    change(workbook)
+    workbook.save(to or path)
     return to or path
 
 
@@ -120,27 +120,27 @@ def chart(  # noqa: PLR0913 - each is a property of a chart.
     span: tuple[int, int] = (1, 5),
 ) -> Any:
     """A chart of columns of a sheet by its first one; `titles` are those of the x and y axis, `span` its rows."""
-    made = CHARTS[kind]()
+    chart_object = CHARTS[kind]()
     for column in columns:
         values = Reference(sheet, min_col=column, min_row=span[0], max_row=span[1])
         if kind == "scatter":
             xs = Reference(sheet, min_col=1, min_row=span[0] + 1, max_row=span[1])
             ys = Reference(sheet, min_col=column, min_row=span[0] + 1, max_row=span[1])
-            made.series.append(Series(ys, xs))
+            chart_object.series.append(Series(ys, xs))
         else:
-            made.add_data(values, titles_from_data=True)
+            chart_object.add_data(values, titles_from_data=True)
     if kind != "scatter":
-        made.set_categories(Reference(sheet, min_col=1, min_row=span[0] + 1, max_row=span[1]))
-    made.title = title
+        chart_object.set_categories(Reference(sheet, min_col=1, min_row=span[0] + 1, max_row=span[1]))
+    chart_object.title = title
     if legend is None:
-        made.legend = None
+        chart_object.legend = None
     else:
-        made.legend.position = legend
+        chart_object.legend.position = legend
     if direction is not None:
-        made.barDir = direction
+        chart_object.barDir = direction
     if kind != "pie":
-        made.x_axis.title, made.y_axis.title = titles
-    return made
+        chart_object.x_axis.title, chart_object.y_axis.title = titles
+    return chart_object
 
 
 def two_cells(start: tuple[int, int], to: tuple[int, int], edit_as: str | None = None) -> TwoCellAnchor:
@@ -157,13 +157,13 @@ def one_cell(start: tuple[int, int], size: tuple[int, int]) -> OneCellAnchor:
 def charted(path: Path, kind: str = "bar", rows: Rows = SALES, anchor: Any = "E2", **properties: Any) -> Path:
     """A workbook with one sheet and one chart of it."""
 
-    def change(made: Workbook) -> None:
-        drawn = chart(kind, made["Sheet1"], **properties)
+    def change(workbook: Workbook) -> None:
+        drawn = chart(kind, workbook["Sheet1"], **properties)
         if isinstance(anchor, str):
-            made["Sheet1"].add_chart(drawn, anchor)
+            workbook["Sheet1"].add_chart(drawn, anchor)
         else:
             drawn.anchor = anchor
-            made["Sheet1"].add_chart(drawn)
+            workbook["Sheet1"].add_chart(drawn)
 
     return book(path, rows, change)
 
@@ -172,13 +172,13 @@ def sparkled(path: Path, lines: Mapping[str, str], sheet: str = "sheet1") -> Pat
     """Gives a sheet sparklines, as Excel writes them: `F2` -> `Sheet1!B2:E2`."""
     x14 = "http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"
     xm = "http://schemas.microsoft.com/office/excel/2006/main"
-    each = "".join(
+    sparkline = "".join(
         f"<x14:sparkline><xm:f>{shown}</xm:f><xm:sqref>{drawn}</xm:sqref></x14:sparkline>"
         for drawn, shown in lines.items()
     )
     extension = (
         f'<extLst><ext xmlns:x14="{x14}" uri="{{05C60535-1F16-4fd2-B633-F4F36F0B64E0}}"><x14:sparklineGroups '
-        f'xmlns:xm="{xm}"><x14:sparklineGroup type="line"><x14:sparklines>{each}</x14:sparklines>'
+        f'xmlns:xm="{xm}"><x14:sparklineGroup type="line"><x14:sparklines>{sparkline}</x14:sparklines>'
         "</x14:sparklineGroup></x14:sparklineGroups></ext></extLst></worksheet>"
     )
     part = f"xl/worksheets/{sheet}.xml"
@@ -303,8 +303,8 @@ def _field(
 
 def _relations(kind: str, folder: str) -> bytes:
     package = "http://schemas.openxmlformats.org/package/2006/relationships"
-    one = f'<Relationship Id="rId1" Type="{RELATIONS}/{kind}" Target="{folder}{kind}1.xml"/>'
-    return f'<Relationships xmlns="{package}">{one}</Relationships>'.encode()
+    relation = f'<Relationship Id="rId1" Type="{RELATIONS}/{kind}" Target="{folder}{kind}1.xml"/>'
+    return f'<Relationships xmlns="{package}">{relation}</Relationships>'.encode()
 
 
 def renumbered(path: Path, start: int = 7) -> Path:

@@ -26,9 +26,9 @@ class FakeLine:
             self._said.append(message)
             self._changed.notify_all()
 
-    def show(self, observation: Observation, told: Mapping[str, Any]) -> None:
+    def show(self, observation: Observation, agent_view: Mapping[str, Any]) -> None:
         with self._changed:
-            self.shown.append((observation, told))
+            self.shown.append((observation, agent_view))
             self._changed.notify_all()
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:

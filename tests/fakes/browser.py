@@ -67,15 +67,15 @@ class FakeBrowser:
             raise GuestRefused(f"{url} does not open: net::ERR_NAME_NOT_RESOLVED", kind="failed")
         self._made += 1
         self.opened.append(url)
-        made = self.pages[str(self._made)] = Tab(id=str(self._made), url=url, title=self._title(url))
-        self._front.insert(0 if background else len(self._front), made.id)
+        tab = self.pages[str(self._made)] = Tab(id=str(self._made), url=url, title=self._title(url))
+        self._front.insert(0 if background else len(self._front), tab.id)
         if url in self.slow:
             raise GuestRefused(f"opening {url} took longer than {timeout:g} s", kind="timeout")
-        return made
+        return tab
 
     def _title(self, url: str) -> str:
-        found = re.search("<title>(.*?)</title>", self.site.get(url, ""))
-        return found[1] if found else url
+        title = re.search("<title>(.*?)</title>", self.site.get(url, ""))
+        return title[1] if title else url
 
     def close(self, tab: str) -> None:
         self._page(tab)
@@ -83,10 +83,10 @@ class FakeBrowser:
         self._front.remove(tab)
 
     def navigate(self, tab: str, url: str, *, timeout: float = 30.0) -> None:
-        found = self._page(tab)
+        page = self._page(tab)
         if url in self.broken:
             raise GuestRefused(f"{url} does not open: net::ERR_NAME_NOT_RESOLVED", kind="failed")
-        self.pages[tab] = found.model_copy(update={"url": url, "title": self._title(url)})
+        self.pages[tab] = page.model_copy(update={"url": url, "title": self._title(url)})
 
     def evaluate(self, tab: str, expression: str, *, timeout: float = 10.0) -> Any:
         page = self._page(tab)

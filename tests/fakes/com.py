@@ -68,7 +68,7 @@ class FakeCom:
     def __init__(self, names: str, methods: Mapping[str, Method]) -> None:
         order = names.split()
         self._functions = [self._function(name, methods) for name in order]
-        self._table = (ADDRESS * len(order))(*(ctypes.cast(each, ADDRESS).value for each in self._functions))
+        self._table = (ADDRESS * len(order))(*(ctypes.cast(function, ADDRESS).value for function in self._functions))
         self._object = ADDRESS(ctypes.addressof(self._table))
         self.address = ctypes.addressof(self._object)
         self.held = 0
@@ -78,7 +78,7 @@ class FakeCom:
         if name == "Release":
             return ctypes.CFUNCTYPE(ctypes.c_ulong, ADDRESS)(self._release)
         takes, call = methods.get(name, ((), lambda: self._never(name)))
-        return ctypes.CFUNCTYPE(ctypes.c_long, ADDRESS, *takes)(lambda _this, *given: call(*given))
+        return ctypes.CFUNCTYPE(ctypes.c_long, ADDRESS, *takes)(lambda _this, *arguments: call(*arguments))
 
     def _release(self, _this: int) -> int:
         self.held -= 1

@@ -333,11 +333,11 @@ class FakeDesktop:
         """The answer of `reg query KEY /v NAME`."""
         if self.platform != "Windows":
             raise GuestRefused("no such program: ['reg']", kind="not_found")
-        found = self.registry.get((words[1], words[3]))
-        if found is None:
+        value = self.registry.get((words[1], words[3]))
+        if value is None:
             error = "ERROR: The system was unable to find the specified registry key or value.\r\n"
             return ExecResult(returncode=1, error=error)
-        return ExecResult(returncode=0, output=f"\r\n{words[1]}\r\n    {words[3]}    {found[0]}    {found[1]}\r\n\r\n")
+        return ExecResult(returncode=0, output=f"\r\n{words[1]}\r\n    {words[3]}    {value[0]}    {value[1]}\r\n\r\n")
 
     def _rm(self, words: Sequence[str]) -> ExecResult:
         known = [path for path in words if self.files.pop(path, None) is not None]

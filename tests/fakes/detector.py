@@ -55,8 +55,8 @@ class FakeDetector:
                 detector.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 if detector.silent is not None:
                     detector.silent.wait(30)
-                told = detector.answer
-                body = told if isinstance(told, bytes) else json.dumps(told).encode()
+                answer = detector.answer
+                body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
                 self.send_response(detector.status)
                 if detector.location:
                     self.send_header("Location", detector.location)

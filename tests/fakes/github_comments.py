@@ -45,16 +45,16 @@ class GitHubComments:
             return 401, {"message": "Bad credentials"}
         if method != "GET" and not self.allowed:
             return 403, {"message": "Resource not accessible by integration"}
-        if found := re.fullmatch(r"/repos/[\w.-]+/[\w.-]+/issues/(\d+)/comments", parts.path):
-            issue = int(found[1])
+        if match := re.fullmatch(r"/repos/[\w.-]+/[\w.-]+/issues/(\d+)/comments", parts.path):
+            issue = int(match[1])
             if method == "POST":
                 return 201, self.add(issue, body["body"])
             query = parse_qs(parts.query)
             size, page = int(query.get("per_page", ["30"])[0]), int(query.get("page", ["1"])[0])
             return 200, self.issues.get(issue, [])[(page - 1) * size : page * size]
-        if method == "PATCH" and (found := re.fullmatch(r"/repos/[\w.-]+/[\w.-]+/issues/comments/(\d+)", parts.path)):
-            every = {each["id"]: each for comments in self.issues.values() for each in comments}
-            if comment := every.get(int(found[1])):
+        if method == "PATCH" and (match := re.fullmatch(r"/repos/[\w.-]+/[\w.-]+/issues/comments/(\d+)", parts.path)):
+            every = {comment["id"]: comment for comments in self.issues.values() for comment in comments}
+            if comment := every.get(int(match[1])):
                 comment["body"] = body["body"]
                 return 200, comment
         return 404, {"message": "Not Found"}

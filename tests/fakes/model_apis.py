@@ -86,15 +86,15 @@ def _chat_wrong(headers: Mapping[str, str], body: Json) -> str:
     return ""
 
 
-def _chat_calls(said: ScriptedReply, number: int) -> list[Json]:
+def _chat_calls(reply: ScriptedReply, number: int) -> list[Json]:
     return [
-        {"id": f"call_{number}_{at}", "type": "function", "function": {"name": name, "arguments": _written(given)}}
-        for at, (name, given) in enumerate(said.calls)
+        {"id": f"call_{number}_{at}", "type": "function", "function": {"name": name, "arguments": _written(arguments)}}
+        for at, (name, arguments) in enumerate(reply.calls)
     ]
 
 
-def _chat_usage(said: ScriptedReply) -> Json:
-    sent, cached, answered = said.tokens
+def _chat_usage(reply: ScriptedReply) -> Json:
+    sent, cached, answered = reply.tokens
     details = {"cached_tokens": cached}
     return {
         "prompt_tokens": sent,
@@ -104,35 +104,35 @@ def _chat_usage(said: ScriptedReply) -> Json:
     }
 
 
-def _chat_body(said: ScriptedReply, model: str, number: int) -> Json:
-    message: Json = {"role": "assistant", "content": said.text or None}
-    if said.calls:
-        message["tool_calls"] = _chat_calls(said, number)
-    if said.thinking:
-        message["reasoning_content"] = said.thinking
-    choice = {"index": 0, "message": message, "finish_reason": _CHAT_STOPS.get(said.ended, said.ended)}
-    told = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1700000000, "model": model}
-    return {**told, "choices": [choice], "usage": _chat_usage(said)}
+def _chat_body(reply: ScriptedReply, model: str, number: int) -> Json:
+    message: Json = {"role": "assistant", "content": reply.text or None}
+    if reply.calls:
+        message["tool_calls"] = _chat_calls(reply, number)
+    if reply.thinking:
+        message["reasoning_content"] = reply.thinking
+    choice = {"index": 0, "message": message, "finish_reason": _CHAT_STOPS.get(reply.ended, reply.ended)}
+    envelope = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1700000000, "model": model}
+    return {**envelope, "choices": [choice], "usage": _chat_usage(reply)}
 
 
-def _chat_events(said: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
+def _chat_events(reply: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
     def chunk(delta: Json, finish: str | None = None) -> Event:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return "", {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "model": model, "choices": [choice]}
 
     yield chunk({"role": "assistant", "content": ""})
-    for piece in pieces(said.thinking):
+    for piece in pieces(reply.thinking):
         yield chunk({"reasoning_content": piece})
-    for piece in pieces(said.text):
+    for piece in pieces(reply.text):
         yield chunk({"content": piece})
-    for at, call in enumerate(_chat_calls(said, number)):
+    for at, call in enumerate(_chat_calls(reply, number)):
         name = {"name": call["function"]["name"], "arguments": ""}
         yield chunk({"tool_calls": [{"index": at, "id": call["id"], "type": "function", "function": name}]})
         for piece in pieces(call["function"]["arguments"]):
             yield chunk({"tool_calls": [{"index": at, "function": {"arguments": piece}}]})
-    yield chunk({}, _CHAT_STOPS.get(said.ended, said.ended))
+    yield chunk({}, _CHAT_STOPS.get(reply.ended, reply.ended))
     if (asked.get("stream_options") or {}).get("include_usage"):
-        yield "", {"id": f"chatcmpl-{number}", "model": model, "choices": [], "usage": _chat_usage(said)}
+        yield "", {"id": f"chatcmpl-{number}", "model": model, "choices": [], "usage": _chat_usage(reply)}
     yield "", "[DONE]"
 
 
@@ -155,33 +155,33 @@ def _responses_wrong(headers: Mapping[str, str], body: Json) -> str:
     return ""
 
 
-def _responses_output(said: ScriptedReply, number: int) -> list[Json]:
+def _responses_output(reply: ScriptedReply, number: int) -> list[Json]:
     output: list[Json] = []
-    if said.thinking:
-        summary = [{"type": "summary_text", "text": said.thinking}]
+    if reply.thinking:
+        summary = [{"type": "summary_text", "text": reply.thinking}]
         output.append({"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": "c2ln"})
-    if said.text or not said.calls:
-        kind = "refusal" if said.ended == "refusal" else "output_text"
-        content = [{"type": kind, ("refusal" if kind == "refusal" else "text"): said.text}]
-        told = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
-        output.append({**told, "content": content})
+    if reply.text or not reply.calls:
+        kind = "refusal" if reply.ended == "refusal" else "output_text"
+        content = [{"type": kind, ("refusal" if kind == "refusal" else "text"): reply.text}]
+        envelope = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
+        output.append({**envelope, "content": content})
     output.extend(
         {
             "type": "function_call",
             "id": f"fc_{number}_{at}",
             "call_id": f"call_{number}_{at}",
             "name": name,
-            "arguments": _written(given),
+            "arguments": _written(arguments),
             "status": "completed",
         }
-        for at, (name, given) in enumerate(said.calls)
+        for at, (name, arguments) in enumerate(reply.calls)
     )
     return output
 
 
-def _responses_body(said: ScriptedReply, model: str, number: int) -> Json:
-    sent, cached, answered = said.tokens
-    cut = said.ended == "length"
+def _responses_body(reply: ScriptedReply, model: str, number: int) -> Json:
+    sent, cached, answered = reply.tokens
+    cut = reply.ended == "length"
     return {
         "id": f"resp_{number}",
         "object": "response",
@@ -189,7 +189,7 @@ def _responses_body(said: ScriptedReply, model: str, number: int) -> Json:
         "status": "incomplete" if cut else "completed",
         "error": None,
         "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
-        "output": _responses_output(said, number),
+        "output": _responses_output(reply, number),
         "usage": {
             "input_tokens": sent,
             "input_tokens_details": {"cached_tokens": cached},
@@ -199,15 +199,15 @@ def _responses_body(said: ScriptedReply, model: str, number: int) -> Json:
     }
 
 
-def _responses_events(said: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
-    whole = _responses_body(said, model, number)
+def _responses_events(reply: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
+    whole = _responses_body(reply, model, number)
     empty = {**whole, "status": "in_progress", "output": [], "usage": None}
     yield "response.created", {"type": "response.created", "response": empty}
     for at, item in enumerate(whole["output"]):
         added = "response.output_item.added"
         yield added, {"type": added, "output_index": at, "item": {**item, "status": "in_progress"}}
         if item["type"] == "message":
-            for piece in pieces(said.text):
+            for piece in pieces(reply.text):
                 delta = "response.output_text.delta"
                 yield delta, {"type": delta, "output_index": at, "item_id": item["id"], "delta": piece}
         done = "response.output_item.done"
@@ -239,32 +239,37 @@ def _anthropic_wrong(headers: Mapping[str, str], body: Json) -> str:
     return ""
 
 
-def _anthropic_content(said: ScriptedReply, number: int) -> list[Json]:
+def _anthropic_content(reply: ScriptedReply, number: int) -> list[Json]:
     content: list[Json] = []
-    if said.thinking:
-        content.append({"type": "thinking", "thinking": said.thinking, "signature": "c2ln"})
-    if said.text:
-        content.append({"type": "text", "text": said.text})
+    if reply.thinking:
+        content.append({"type": "thinking", "thinking": reply.thinking, "signature": "c2ln"})
+    if reply.text:
+        content.append({"type": "text", "text": reply.text})
     content.extend(
-        {"type": "tool_use", "id": f"toolu_{number}_{at}", "name": name, "input": given}
-        for at, (name, given) in enumerate(said.calls)
+        {"type": "tool_use", "id": f"toolu_{number}_{at}", "name": name, "input": arguments}
+        for at, (name, arguments) in enumerate(reply.calls)
     )
     return content
 
 
-def _anthropic_body(said: ScriptedReply, model: str, number: int) -> Json:
-    sent, cached, answered = said.tokens
+def _anthropic_body(reply: ScriptedReply, model: str, number: int) -> Json:
+    sent, cached, answered = reply.tokens
     usage = {"input_tokens": sent - cached, "cache_creation_input_tokens": 0, "cache_read_input_tokens": cached}
-    told = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": model}
-    stop = {"stop_reason": _ANTHROPIC_STOPS.get(said.ended, said.ended), "stop_sequence": None}
-    return {**told, **stop, "content": _anthropic_content(said, number), "usage": {**usage, "output_tokens": answered}}
+    envelope = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": model}
+    stop = {"stop_reason": _ANTHROPIC_STOPS.get(reply.ended, reply.ended), "stop_sequence": None}
+    return {
+        **envelope,
+        **stop,
+        "content": _anthropic_content(reply, number),
+        "usage": {**usage, "output_tokens": answered},
+    }
 
 
-def _anthropic_events(said: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
+def _anthropic_events(reply: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
     def event(kind: str, **data: Any) -> Event:
         return kind, {"type": kind, **data}
 
-    whole = _anthropic_body(said, model, number)
+    whole = _anthropic_body(reply, model, number)
     usage = {**whole["usage"], "output_tokens": 1}
     yield event("message_start", message={**whole, "content": [], "stop_reason": None, "usage": usage})
     yield event("ping")
@@ -311,31 +316,31 @@ def _gemini_wrong(headers: Mapping[str, str], body: Json) -> str:
     return ""
 
 
-def _gemini_parts(said: ScriptedReply) -> list[Json]:
+def _gemini_parts(reply: ScriptedReply) -> list[Json]:
     parts: list[Json] = []
-    if said.thinking:
-        parts.append({"text": said.thinking, "thought": True})
-    if said.text:
-        parts.append({"text": said.text})
-    for name, given in said.calls:
-        parts.append({"functionCall": {"name": name, "args": given}, "thoughtSignature": "c2ln"})
+    if reply.thinking:
+        parts.append({"text": reply.thinking, "thought": True})
+    if reply.text:
+        parts.append({"text": reply.text})
+    for name, arguments in reply.calls:
+        parts.append({"functionCall": {"name": name, "args": arguments}, "thoughtSignature": "c2ln"})
     return parts
 
 
-def _gemini_body(said: ScriptedReply, model: str, number: int) -> Json:
-    sent, cached, answered = said.tokens
-    content = {"role": "model", "parts": _gemini_parts(said)}
+def _gemini_body(reply: ScriptedReply, model: str, number: int) -> Json:
+    sent, cached, answered = reply.tokens
+    content = {"role": "model", "parts": _gemini_parts(reply)}
     usage = {"promptTokenCount": sent, "cachedContentTokenCount": cached, "candidatesTokenCount": answered}
     return {
-        "candidates": [{"content": content, "finishReason": _GEMINI_STOPS.get(said.ended, said.ended), "index": 0}],
+        "candidates": [{"content": content, "finishReason": _GEMINI_STOPS.get(reply.ended, reply.ended), "index": 0}],
         "usageMetadata": {**usage, "totalTokenCount": sent + answered},
         "modelVersion": model,
         "responseId": f"r{number}",
     }
 
 
-def _gemini_events(said: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
-    whole = _gemini_body(said, model, number)
+def _gemini_events(reply: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
+    whole = _gemini_body(reply, model, number)
     last = whole["candidates"][0]
     for part in last["content"]["parts"]:
         cut = [{**part, "text": piece} for piece in pieces(part["text"])] if "text" in part else [part]

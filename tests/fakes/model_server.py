@@ -97,9 +97,9 @@ class ModelServer:
         """From now on every request is answered so, for that long; the queue waits. Each call replaces the last."""
         self._until = (time.monotonic() + seconds, _failing(status, "rate_limit_error", "slow down", retry_after, None))
 
-    def cut(self, after: int = 200, *, said: ScriptedReply | None = None, times: int = 1) -> None:
+    def cut(self, after: int = 200, *, reply: ScriptedReply | None = None, times: int = 1) -> None:
         """Queues a reply whose connection is reset after that many bytes of its body."""
-        self._queue.extend([_cut(after, said or ScriptedReply("This sentence is never finished. " * 40))] * times)
+        self._queue.extend([_cut(after, reply or ScriptedReply("This sentence is never finished. " * 40))] * times)
 
     def hang(self, *, times: int = 1) -> None:
         """Queues no answer at all; the connection stays open until the server ends."""
@@ -155,24 +155,26 @@ class _Handler(BaseHTTPRequestHandler):
             return
         asked = ReceivedRequest(api.name, self.path, headers, json.loads(data), time.monotonic())
         if self.owner.key and self.owner.key != _shown(headers):
-            found = _failing(401, "", f"Incorrect API key provided: {_shown(headers)}", "", None)
+            fault = _failing(401, "", f"Incorrect API key provided: {_shown(headers)}", "", None)
         elif wrong := api.wrong(headers, asked.body):
-            found = _failing(400, "", wrong, "", None)
+            fault = _failing(400, "", wrong, "", None)
         else:
-            given = self.owner.next(asked)
-            if isinstance(given, ScriptedReply):
-                self._say(api, asked, given)
+            next_reply = self.owner.next(asked)
+            if isinstance(next_reply, ScriptedReply):
+                self._say(api, asked, next_reply)
                 return
-            found = given
+            fault = next_reply
         with suppress(ConnectionError):
-            found(self, api, asked)
+            fault(self, api, asked)
 
-    def _say(self, api: ModelApi, asked: ReceivedRequest, said: ScriptedReply) -> None:
+    def _say(self, api: ModelApi, asked: ReceivedRequest, reply: ScriptedReply) -> None:
         with suppress(ConnectionError):
             if _streams(asked):
-                self.send(200, _as_stream(api, asked, said, self.owner.number()), {"Content-Type": "text/event-stream"})
+                self.send(
+                    200, _as_stream(api, asked, reply, self.owner.number()), {"Content-Type": "text/event-stream"}
+                )
             else:
-                self.send(200, json.dumps(said.wire or api.body(said, *_told(self, asked, said))).encode())
+                self.send(200, json.dumps(reply.wire or api.body(reply, *_told(self, asked, reply))).encode())
 
     def send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         """A whole answer."""
@@ -203,16 +205,16 @@ def _streams(asked: ReceivedRequest) -> bool:
     return bool(asked.body.get("stream")) or "streamGenerateContent" in asked.path
 
 
-def _told(handler: _Handler, asked: ReceivedRequest, said: ScriptedReply) -> tuple[str, int]:
-    return _model(asked, said), handler.owner.number()
+def _told(handler: _Handler, asked: ReceivedRequest, reply: ScriptedReply) -> tuple[str, int]:
+    return _model(asked, reply), handler.owner.number()
 
 
-def _model(asked: ReceivedRequest, said: ScriptedReply) -> str:
-    return said.model or asked.body.get("model") or asked.path.rsplit("/", 1)[-1].partition(":")[0]
+def _model(asked: ReceivedRequest, reply: ScriptedReply) -> str:
+    return reply.model or asked.body.get("model") or asked.path.rsplit("/", 1)[-1].partition(":")[0]
 
 
-def _as_stream(api: ModelApi, asked: ReceivedRequest, said: ScriptedReply, number: int) -> bytes:
-    events: Iterator[Event] | Sequence[Event] = api.events(said, _model(asked, said), number, asked.body)
+def _as_stream(api: ModelApi, asked: ReceivedRequest, reply: ScriptedReply, number: int) -> bytes:
+    events: Iterator[Event] | Sequence[Event] = api.events(reply, _model(asked, reply), number, asked.body)
     parts = []
     for name, data in events:
         head = f"event: {name}\n" if name else ""
@@ -222,18 +224,18 @@ def _as_stream(api: ModelApi, asked: ReceivedRequest, said: ScriptedReply, numbe
 
 def _failing(status: int, code: str, text: str, retry_after: str, body: Json | None) -> Fault:
     def fault(handler: _Handler, api: ModelApi, _: ReceivedRequest) -> None:
-        told = body or api.error(status, code or _CODES.get(status, "server_error"), text)
-        handler.send(status, json.dumps(told).encode(), {"Retry-After": retry_after} if retry_after else {})
+        error_body = body or api.error(status, code or _CODES.get(status, "server_error"), text)
+        handler.send(status, json.dumps(error_body).encode(), {"Retry-After": retry_after} if retry_after else {})
 
     return fault
 
 
-def _cut(after: int, said: ScriptedReply) -> Fault:
+def _cut(after: int, reply: ScriptedReply) -> Fault:
     def fault(handler: _Handler, api: ModelApi, asked: ReceivedRequest) -> None:
         if _streams(asked):
-            body, media = _as_stream(api, asked, said, 0), "text/event-stream"
+            body, media = _as_stream(api, asked, reply, 0), "text/event-stream"
         else:
-            body, media = json.dumps(api.body(said, _model(asked, said), 0)).encode(), "application/json"
+            body, media = json.dumps(api.body(reply, _model(asked, reply), 0)).encode(), "application/json"
         handler.begin(len(body), media)
         handler.wfile.write(body[:after])
         handler.wfile.flush()
@@ -273,14 +275,14 @@ def model_server(port: int = 0) -> Iterator[ModelServer]:
     """A server that is gone at the end."""
     server = ThreadingHTTPServer(("127.0.0.1", port), _Handler, bind_and_activate=True)
     server.daemon_threads = True
-    found = ModelServer(int(server.server_address[1]))
-    server.RequestHandlerClass = type("Handler", (_Handler,), {"owner": found})
+    scripted = ModelServer(int(server.server_address[1]))
+    server.RequestHandlerClass = type("Handler", (_Handler,), {"owner": scripted})
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield found
+        yield scripted
     finally:
-        found.ended.set()
+        scripted.ended.set()
         server.shutdown()
         server.server_close()
         thread.join()

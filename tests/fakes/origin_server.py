@@ -59,9 +59,9 @@ def origin() -> Iterator[OriginServer]:
 
         def _handle(self) -> None:
             size = int(self.headers.get("Content-Length", "0"))
-            told = {name.lower(): value for name, value in self.headers.items()}
-            found.asked.append((self.command, self.path, told, self.rfile.read(size)))
-            page = found.pages.get(self.path, reply(b"nothing here", "text/plain", 404))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            origin_server.asked.append((self.command, self.path, headers, self.rfile.read(size)))
+            page = origin_server.pages.get(self.path, reply(b"nothing here", "text/plain", 404))
             (reply(page) if isinstance(page, bytes) else page)(self)
 
         do_GET = do_POST = do_DELETE = do_PATCH = _handle  # noqa: N815 - the library's names
@@ -71,11 +71,11 @@ def origin() -> Iterator[OriginServer]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), OriginHandler)
     server.daemon_threads = True
-    found = OriginServer(server)
+    origin_server = OriginServer(server)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield found
+        yield origin_server
     finally:
         server.shutdown()
         server.server_close()

@@ -89,10 +89,10 @@ class FakeProvider:
         desktop = FakeDesktop(spec.screen)
         if self.on_open is not None:
             self.on_open(desktop)
-        made = FakeOpenDesktop(desktop, slot)
+        open_desktop = FakeOpenDesktop(desktop, slot)
         with self._lock:
-            self.opened.append(made)
-        return made
+            self.opened.append(open_desktop)
+        return open_desktop
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         with self._lock:
@@ -107,5 +107,5 @@ class FakeProvider:
             self.distrusted.append(slot)
 
     def close(self) -> None:
-        for made in list(self.opened):
-            made.close()
+        for open_desktop in list(self.opened):
+            open_desktop.close()

@@ -32,7 +32,7 @@ class FakeQmp:
     def on(self, command: str, *messages: dict[str, Any]) -> None:
         """Sets the answer of that command; `{"return": ...}` gets the command's id."""
         self.answers[command] = lambda asked: [
-            each if "event" in each else {**each, "id": asked["id"]} for each in messages
+            message if "event" in message else {**message, "id": asked["id"]} for message in messages
         ]
 
     def say(self, data: bytes) -> None:
@@ -73,5 +73,5 @@ class FakeQmp:
     def _take(self, asked: dict[str, Any]) -> None:
         self.asked.append(asked)
         answer = self.answers.get(asked["execute"])
-        for each in answer(asked) if answer is not None else [{"return": {}, "id": asked["id"]}]:
-            self._ours.sendall(json.dumps(each).encode() + b"\n")
+        for message in answer(asked) if answer is not None else [{"return": {}, "id": asked["id"]}]:
+            self._ours.sendall(json.dumps(message).encode() + b"\n")

@@ -69,7 +69,7 @@ class TraceReceiver:
 
 
 def _values(attributes: Any) -> dict[str, Any]:
-    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in attributes}
+    return {attribute.key: getattr(attribute.value, attribute.value.WhichOneof("value")) for attribute in attributes}
 
 
 @contextmanager

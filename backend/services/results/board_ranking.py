@@ -45,7 +45,7 @@ class BoardTasks:
 
     Attributes:
         number: how many.
-        task_count: the task set's without quarantined ones. More than `number` if no run covers them all: then the board's
+        whole: the task set's without quarantined ones. More than `number` if no run covers them all: then the board's
             tasks are the largest set that one complete run covers.
         key: hash of their ids; empty if they are the whole set.
     """

@@ -92,7 +92,7 @@ def address_case(parameters: Mapping[str, Any], text: str, value: Any) -> Getter
     )
 
 
-def answering(found: Mapping[str, Any]) -> FakeContext:
+def answering(answers: Mapping[str, Any]) -> FakeContext:
     """A page on which the script of `active_tab_html_parse` finds something."""
     context = showing("shop.example/a", "https://other.example/", "https://www.shop.example/a")
     browser = context.browser()
@@ -106,7 +106,7 @@ def answering(found: Mapping[str, Any]) -> FakeContext:
         "xpaths": {},
         "inputs": {},
     }
-    browser.on_evaluate = lambda _, script: {**nothing, **found} if script.startswith("(query => {") else None
+    browser.on_evaluate = lambda _, script: {**nothing, **answers} if script.startswith("(query => {") else None
     return context
 
 
@@ -144,8 +144,8 @@ def drive() -> FakeContext:
         def send(self, method: str, url: str, **more: Any) -> Any:
             if "oauth2" in url:
                 return reply(url, {"access_token": "t"})
-            found = {"id": "folder"} if "forms" in url else {"id": "file"}
-            return reply(url, {"items": [found]})
+            entry = {"id": "folder"} if "forms" in url else {"id": "file"}
+            return reply(url, {"items": [entry]})
 
     def reply(url: str, value: Any) -> Any:
         from backend.domain.ports.web import WebReply

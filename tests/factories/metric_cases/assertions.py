@@ -8,8 +8,8 @@ from tests.factories.metric_cases import Call, MetricCase
 def seen(title: str) -> Call:
     """What was seen of a desktop with that window in front."""
     window = {"title": title, "class": "a.b", "active": True}
-    found: dict[str, Any] = {"expression": 'window_active("Excel")', "files": {}, "windows": [window]}
-    return Call((found,))
+    facts: dict[str, Any] = {"expression": 'window_active("Excel")', "files": {}, "windows": [window]}
+    return Call((facts,))
 
 
 CASES = {

@@ -65,8 +65,8 @@ def write_html(path: Path, text: str) -> str:
     return str(path)
 
 
-def _htmls(one: str, other: str, **options: Any) -> Callable[[Path], Call]:
-    return lambda place: Call((write_html(place / "a.html", one), write_html(place / "b.html", other)), options)
+def _htmls(actual: str, expected: str, **options: Any) -> Callable[[Path], Call]:
+    return lambda place: Call((write_html(place / "a.html", actual), write_html(place / "b.html", expected)), options)
 
 
 def _sized_html(place: Path, size: int) -> Call:

@@ -25,20 +25,20 @@ LARGE = "<w:highlight w:val='yellow'/><w:i/><w:strike/><w:sz w:val='28'/><w:vert
 FONT = "<w:rFonts w:ascii='Times New Roman'/>"
 
 
-def pair(found: tuple[Block, ...], wanted: tuple[Block, ...], **options: Any) -> Maker:
+def pair(actual: tuple[Block, ...], wanted: tuple[Block, ...], **options: Any) -> Maker:
     """A call with two documents."""
 
     def make(folder: Path) -> Call:
-        return Call((save(folder / "result.docx", *found), save(folder / "gold.docx", *wanted)), options)
+        return Call((save(folder / "result.docx", *actual), save(folder / "gold.docx", *wanted)), options)
 
     return make
 
 
-def one(*found: Block, rules: Mapping[str, Any] | None = None, footer: str | None = None) -> Maker:
+def one(*blocks: Block, rules: Mapping[str, Any] | None = None, footer: str | None = None) -> Maker:
     """A call with one document, and rules if the metric has any."""
 
     def make(folder: Path) -> Call:
-        path = save(folder / "result.docx", *found, footer=footer)
+        path = save(folder / "result.docx", *blocks, footer=footer)
         return Call((path,) if rules is None else (path, rules))
 
     return make
@@ -65,7 +65,7 @@ def single(look: str = "", *, rules: Mapping[str, Any] | None = None) -> Callabl
 
 
 def compared(
-    found: tuple[Block, ...],
+    actual: tuple[Block, ...],
     near: tuple[Block, ...],
     wanted: tuple[Block, ...] | None = None,
     *,
@@ -74,9 +74,9 @@ def compared(
     **how: Any,
 ) -> MetricCase:
     """A case of a metric that compares two documents."""
-    wanted = found if wanted is None else wanted
+    wanted = actual if wanted is None else wanted
     return MetricCase(
-        passing=pair(found, wanted, **how),
+        passing=pair(actual, wanted, **how),
         near_miss=pair(near, wanted, **how),
         sized=twins(look, in_table=in_table, **how),
         kinds=("docx",),
@@ -108,13 +108,13 @@ def large_xcu(folder: Path, size: int) -> Call:
     return Call((settings(folder, "Times New Roman", more), {"font_name": "Times New Roman"}))
 
 
-def odt(found: str, *, name: str = "result.odt", color: str = "transparent") -> Callable[[Path], str]:
+def odt(text: str, *, name: str = "result.odt", color: str = "transparent") -> Callable[[Path], str]:
     """Writes an .odt file whose spans of the style `T1` have a background."""
     style = (
         f'<style:style style:name="T1" style:family="text"><style:text-properties fo:background-color="{color}"/>'
         "</style:style>"
     )
-    return lambda folder: save_odt(folder / name, found, automatic=style)
+    return lambda folder: save_odt(folder / name, text, automatic=style)
 
 
 def highlighted(color: str) -> Maker:
@@ -125,8 +125,10 @@ def highlighted(color: str) -> Maker:
 
 def large_odt(folder: Path, size: int) -> Call:
     """Two equal .odt files of a size."""
-    found = words(size // 5)
-    body = "".join(f"<text:p>{' '.join(found[start : start + 10])}</text:p>" for start in range(0, len(found), 10))
+    text_words = words(size // 5)
+    body = "".join(
+        f"<text:p>{' '.join(text_words[start : start + 10])}</text:p>" for start in range(0, len(text_words), 10)
+    )
     return Call((odt(body)(folder), odt(body, name="gold.odt")(folder)))
 
 
@@ -171,12 +173,12 @@ def large_pictures(folder: Path, size: int) -> Call:
     return Call((save(folder / "result.docx", Picture(data)), save(folder / "gold.docx", Picture(data))))
 
 
-def trains(*found: str) -> Maker:
+def trains(*rows: str) -> Maker:
     """A call with the trains that are left, as they should be, and as they were."""
 
     def make(folder: Path) -> Call:
         gold = [save(folder / "gold.docx", *RECORDS[:2]), save(folder / "before.docx", *RECORDS)]
-        return Call((save(folder / "result.docx", *found), gold))
+        return Call((save(folder / "result.docx", *rows), gold))
 
     return make
 

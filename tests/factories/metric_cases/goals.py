@@ -49,10 +49,10 @@ def workbook(folder: Path, value: Any, rows: int = 0) -> Call:
 
 def document(folder: Path, *paragraphs: str) -> Call:
     """A document, and the rule that it has a paragraph."""
-    made = Document()
+    docx = Document()
     for paragraph in paragraphs:
-        made.add_paragraph(paragraph)
-    made.save(str(folder / "a.docx"))
+        docx.add_paragraph(paragraph)
+    docx.save(str(folder / "a.docx"))
     return Call((str(folder / "a.docx"), {"paragraphs": ["Quarterly report"]}))
 
 

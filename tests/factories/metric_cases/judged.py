@@ -6,8 +6,8 @@ from tests.factories.metric_cases import Call, MetricCase
 
 def judged(*, final: bool) -> Call:
     """A call on a judgement of the final state."""
-    told = judgement(answer(opened=True, final=final)).model_dump(mode="json")
-    return Call((told,), {"criteria": CRITERIA, "part": "final"})
+    judged_result = judgement(answer(opened=True, final=final)).model_dump(mode="json")
+    return Call((judged_result,), {"criteria": CRITERIA, "part": "final"})
 
 
 CASES = {

@@ -14,8 +14,8 @@ def of(*args: Any, **options: Any) -> Callable[[Path], Call]:
 
 def facts(*there: bool) -> list[FactValue]:
     return [
-        FactValue(fact={"type": "check_file_exists", "file_path": f"/{number}"}, value=found)
-        for number, found in enumerate(there)
+        FactValue(fact={"type": "check_file_exists", "file_path": f"/{number}"}, value=value)
+        for number, value in enumerate(there)
     ]
 
 

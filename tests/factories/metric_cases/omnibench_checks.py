@@ -7,12 +7,12 @@ from typing import Any
 from tests.factories.metric_cases import Call, MetricCase
 
 
-def of(text: str, **found: Any) -> Callable[[Path], Call]:
-    return lambda _: Call(({"text": text, **found},))
+def of(text: str, **facts: Any) -> Callable[[Path], Call]:
+    return lambda _: Call(({"text": text, **facts},))
 
 
-def setting(found: str | None, value: str) -> Callable[[Path], Call]:
-    result: Mapping[str, Any] = {"name": "gsettings a b", "value": value, "found": found}
+def setting(actual: str | None, value: str) -> Callable[[Path], Call]:
+    result: Mapping[str, Any] = {"name": "gsettings a b", "value": value, "found": actual}
     return lambda _: Call((result,))
 
 

@@ -21,8 +21,8 @@ CITIES: list[Any] = [["Montreal", "Montréal"], ["Los Angeles", "LA"], *(f"City 
 
 
 def _made(path: Path, colour: str) -> str:
-    def change(made: Any) -> None:
-        sheet = made["Sheet1"]
+    def change(workbook: Any) -> None:
+        sheet = workbook["Sheet1"]
         sheet["A1"].fill, sheet["A1"].font = PatternFill("solid", fgColor=colour), Font(bold=True)
         sheet.freeze_panes = "A2"
         sheet.add_chart(xlsx.chart("bar", sheet, title="Rent"), "E2")

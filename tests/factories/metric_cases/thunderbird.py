@@ -35,9 +35,9 @@ def rules(place: Path, condition: str, number: int = 0) -> Call:
 
 def folders(place: Path, subjects: list[str], number: int = 0) -> Call:
     many = [message(f"No. {n}", "x" * 500) for n in range(number)]
-    found = folder(place / "Bills", [*(message(subject, status="0000") for subject in subjects), *many])
+    inbox = folder(place / "Bills", [*(message(subject, status="0000") for subject in subjects), *many])
     gold = folder(place / "Bills_gold", [*many, message("Invoice"), message("Receipt")])
-    return Call((found, gold))
+    return Call((inbox, gold))
 
 
 CASES = {

@@ -26,11 +26,11 @@ def setting(key: str, right: str, near: str, rules: dict[str, Any]) -> MetricCas
 
 def status(state: str, *, filler: int = 0, **info: str) -> str:
     """VLC's `status.xml`."""
-    told = "".join(f"<info name='{name}'>{value}</info>" for name, value in info.items())
+    info_text = "".join(f"<info name='{name}'>{value}</info>" for name, value in info.items())
     rest = "".join(f"<info name='x{number}'>filler</info>" for number in range(filler // 34))
     return (
         f"<?xml version='1.0' encoding='utf-8'?><root><state>{state}</state><information>"
-        f"<category name='meta'>{told}</category><category name='Stream 0'>{rest}</category></information></root>"
+        f"<category name='meta'>{info_text}</category><category name='Stream 0'>{rest}</category></information></root>"
     )
 
 

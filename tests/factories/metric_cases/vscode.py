@@ -26,12 +26,12 @@ def ruled(name: str, text: str, rules: Mapping[str, Any], **options: Any) -> Mak
     return make
 
 
-def files(name: str, found: str, wanted: str, **options: Any) -> Maker:
+def files(name: str, actual: str, wanted: str, **options: Any) -> Maker:
     """A call with two text files."""
 
     def make(folder: Path) -> Call:
         (folder / "result").mkdir()
-        (folder / "result" / name).write_text(found)
+        (folder / "result" / name).write_text(actual)
         (folder / f"gold_{name}").write_text(wanted)
         return Call((str(folder / "result" / name), str(folder / f"gold_{name}")), options)
 
@@ -70,9 +70,9 @@ def zipped(path: Path, members: Mapping[str, str]) -> str:
     return str(path)
 
 
-def zips(found: Mapping[str, str], wanted: Mapping[str, str]) -> Maker:
+def zips(actual: Mapping[str, str], wanted: Mapping[str, str]) -> Maker:
     """A call with two zip files."""
-    return lambda folder: Call((zipped(folder / "result.zip", found), zipped(folder / "gold.zip", wanted)))
+    return lambda folder: Call((zipped(folder / "result.zip", actual), zipped(folder / "gold.zip", wanted)))
 
 
 def large_zips(folder: Path, size: int) -> Call:

@@ -34,10 +34,10 @@ class Google(FakeBrowser):
 
 def answer(method: str, url: str, headers: Mapping[str, str], body: bytes) -> WebReply:
     """An empty Drive in which everything works."""
-    told: dict[str, Any] = {"id": "made", "items": []}
+    answer_body: dict[str, Any] = {"id": "made", "items": []}
     if url.endswith("/token"):
-        told = {"access_token": "t"}
-    return WebReply(url=url, status=200, headers={}, body=json.dumps(told).encode(), fetched_at=0.0)
+        answer_body = {"access_token": "t"}
+    return WebReply(url=url, status=200, headers={}, body=json.dumps(answer_body).encode(), fetched_at=0.0)
 
 
 def drive() -> FakeContext:

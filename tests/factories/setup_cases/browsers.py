@@ -25,10 +25,10 @@ def place() -> FakeContext:
 
 def opened() -> FakeContext:
     """One that shows both pages."""
-    made = place()
+    opened_place = place()
     for url in (FIRST, SECOND):
-        made.browser().open(url)
-    return made
+        opened_place.browser().open(url)
+    return opened_place
 
 
 def open_urls(context: FakeContext) -> list[str]:
@@ -41,9 +41,9 @@ def remembered(context: FakeContext, path: str) -> list[tuple[str, str]]:
         file = Path(folder) / "History"
         file.write_bytes(context.desktop.files[path])
         connection = sqlite3.connect(file)
-        found = connection.execute("SELECT urls.url, title FROM urls JOIN visits ON visits.url = urls.id").fetchall()
+        visits = connection.execute("SELECT urls.url, title FROM urls JOIN visits ON visits.url = urls.id").fetchall()
         connection.close()
-        return found
+        return visits
 
 
 def _again(context: FakeContext) -> None:

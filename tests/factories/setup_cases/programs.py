@@ -16,7 +16,7 @@ def place() -> FakeContext:
 
     desktop = FakeDesktop()
     desktop.commands |= {"say": say, "xdg-settings": say, "sh": say, "differ": lambda _: ExecResult(returncode=1)}
-    desktop.routes["POST", "/setup/execute_with_verification"] = lambda told: desktop.execute(told["command"])
+    desktop.routes["POST", "/setup/execute_with_verification"] = lambda params: desktop.execute(params["command"])
     return FakeContext(desktop)
 
 

@@ -16,8 +16,10 @@ def place() -> FakeContext:
     desktop.launch("editor")
     desktop.routes |= {
         ("POST", "/setup/close_all"): lambda _: desktop.open_windows.clear(),
-        ("POST", "/setup/change_wallpaper"): lambda told: desktop.files.update(wall=desktop.read_file(told["path"])),
-        ("POST", "/setup/recycle"): lambda told: desktop.files.pop(told["path"], None),
+        ("POST", "/setup/change_wallpaper"): lambda params: desktop.files.update(
+            wall=desktop.read_file(params["path"])
+        ),
+        ("POST", "/setup/recycle"): lambda params: desktop.files.pop(params["path"], None),
     }
     return FakeContext(desktop)
 
@@ -26,12 +28,12 @@ def placed(context: FakeContext) -> FakeContext:
     """The same, where windows can be placed."""
     desktop = context.desktop
 
-    def place_window(told: Mapping[str, Any]) -> Mapping[str, Any]:
-        window = next(each for each in desktop.open_windows if each.title == told["window_name"])
-        if told.get("maximized"):
-            told = {"x": 0, "y": 0, "width": desktop.screen.width, "height": desktop.screen.height}
+    def place_window(params: Mapping[str, Any]) -> Mapping[str, Any]:
+        window = next(window for window in desktop.open_windows if window.title == params["window_name"])
+        if params.get("maximized"):
+            params = {"x": 0, "y": 0, "width": desktop.screen.width, "height": desktop.screen.height}
         for name in ("x", "y", "width", "height"):
-            setattr(window, name, told.get(name, getattr(window, name)))
+            setattr(window, name, params.get(name, getattr(window, name)))
         return {"window": vars(window)}
 
     desktop.routes["POST", "/setup/place_window"] = place_window

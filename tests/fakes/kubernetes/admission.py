@@ -25,17 +25,17 @@ class Admission:
         self._store = store
         self.webhooks: list[Webhook] = []
 
-    def admit(self, resource: Resource, found: Json) -> Json:
+    def admit(self, resource: Resource, obj: Json) -> Json:
         """The object as it is to be stored. Raises 403 in the words of what refused it."""
-        if resource is PODS and isinstance(found.get("spec"), dict):
-            self._account(found)
-            self._security(found)
+        if resource is PODS and isinstance(obj.get("spec"), dict):
+            self._account(obj)
+            self._security(obj)
         for webhook in self.webhooks:
-            if (refusal := webhook(resource, found)) is not None:
+            if (refusal := webhook(resource, obj)) is not None:
                 raise refusal
         if resource is PODS:
-            self._quota(found)
-        return found
+            self._quota(obj)
+        return obj
 
     def _account(self, pod: Json) -> None:
         """The service account has to be there; its token is mounted unless pod or account say no."""
@@ -57,10 +57,10 @@ class Admission:
         space = self._store.get(NAMESPACES, ("", pod["metadata"]["namespace"])) or {"metadata": {}}
         labels = space["metadata"].get("labels") or {}
         level = labels.get(ENFORCE, "privileged")
-        if found := broken(pod["spec"], level):
+        if problems := broken(pod["spec"], level):
             version = labels.get(f"{ENFORCE}-version", "latest")
             raise forbidden(
-                PODS, pod["metadata"]["name"], f'violates PodSecurity "{level}:{version}": {", ".join(found)}'
+                PODS, pod["metadata"]["name"], f'violates PodSecurity "{level}:{version}": {", ".join(problems)}'
             )
 
     def _quota(self, pod: Json) -> None:
@@ -79,7 +79,7 @@ class Admission:
 
     def _live(self, namespace: str) -> list[Json]:
         ended = {"Succeeded", "Failed"}
-        return [one for one in self._store.all(PODS, namespace) if one.get("status", {}).get("phase") not in ended]
+        return [item for item in self._store.all(PODS, namespace) if item.get("status", {}).get("phase") not in ended]
 
 
 def _plain(name: str) -> str:
@@ -95,6 +95,6 @@ def _exceeded(  # noqa: PLR0913, PLR0917 - what the sentence is made of
         return ",".join(f"{named[name]}={written(amounts[name])}" for name in named)
 
     limits = ",".join(f"{named[name]}={hard[name]}" for name in named)
-    said = f"requested: {listed(wanted)}, used: {listed(used)}, limited: {limits}"
-    why = f"exceeded quota: {quota['metadata']['name']}, {said}"
+    message = f"requested: {listed(wanted)}, used: {listed(used)}, limited: {limits}"
+    why = f"exceeded quota: {quota['metadata']['name']}, {message}"
     return forbidden(PODS, pod["metadata"]["name"], why)

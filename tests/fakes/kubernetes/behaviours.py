@@ -86,11 +86,11 @@ def _alive(run: PodRun, start: Start | None, ready: float) -> Iterator[float]:
 
 def _watched(run: PodRun) -> Iterator[float]:
     """Ready as the process says, until it ends; without one: ready."""
-    told = None
+    last_ready = None
     while run.process is not None and run.process.poll() is None:
-        if (found := run.process.ready()) != told:
-            told = found
-            _show(run, ready=found)
+        if (ready := run.process.ready()) != last_ready:
+            last_ready = ready
+            _show(run, ready=ready)
         yield POLL
     if run.process is None:
         _show(run, ready=True)
@@ -162,20 +162,22 @@ def mount_failed(
     why: str = "mount.nfs: Connection timed out",
     *,
     volume: str = "images",
-    then: Behaviour | None = None,
+    follow_up: Behaviour | None = None,
     times: int = -1,
 ) -> Behaviour:
     """A volume cannot be mounted: for ever, or this many times, after which the pod follows another behaviour."""
-    return _held_up("FailedMount", lambda: f'MountVolume.SetUp failed for volume "{volume}" : {why}', then, times)
+    return _held_up("FailedMount", lambda: f'MountVolume.SetUp failed for volume "{volume}" : {why}', follow_up, times)
 
 
 def attach_failed(volume: str = "pvc-7c1f") -> Behaviour:
     """A volume is in use on another node, which the cluster's controller says once only."""
-    said = "Volume is already exclusively attached to one node and can't be attached to another"
+    message = "Volume is already exclusively attached to one node and can't be attached to another"
 
     def script(run: PodRun) -> Iterator[float]:
         run.write(lambda pod: pod_status.creating(pod, run.host))
-        run.say("FailedAttachVolume", f'Multi-Attach error for volume "{volume}" {said}', warning=True, source=ATTACHER)
+        run.say(
+            "FailedAttachVolume", f'Multi-Attach error for volume "{volume}" {message}', warning=True, source=ATTACHER
+        )
         yield 0.0
 
     return script
@@ -191,34 +193,34 @@ def sandbox_failed(why: str = "no IP addresses available in range set") -> Behav
     return _held_up("FailedCreatePodSandBox", said, None, -1)
 
 
-def _held_up(reason: str, said: Callable[[], str], then: Behaviour | None, times: int) -> Behaviour:
+def _held_up(reason: str, explain: Callable[[], str], follow_up: Behaviour | None, times: int) -> Behaviour:
     """The pod's containers are not begun: tried again after half a second, then ever later, up to two minutes."""
 
     def script(run: PodRun) -> Iterator[float]:
         run.write(lambda pod: pod_status.creating(pod, run.host))
         pause, left = 0.5, times
         while left:
-            run.say(reason, said(), warning=True)
+            run.say(reason, explain(), warning=True)
             yield pause * run.pace
             pause, left = min(pause * 2, 122.0), left - 1
-        if then is not None:
-            yield from then(run)
+        if follow_up is not None:
+            yield from follow_up(run)
 
     return script
 
 
-def secret_awaited(then: Behaviour) -> Behaviour:
+def secret_awaited(follow_up: Behaviour) -> Behaviour:
     """Continues once the Secrets that the pod mounts exist, like every kubelet."""
 
     def script(run: PodRun) -> Iterator[float]:
         run.write(lambda pod: pod_status.creating(pod, run.host))
         pause = 0.5
         while missing := _missing_secret(run):
-            said = f'MountVolume.SetUp failed for volume "{missing[0]}" : secret "{missing[1]}" not found'
-            run.say("FailedMount", said, warning=True)
+            message = f'MountVolume.SetUp failed for volume "{missing[0]}" : secret "{missing[1]}" not found'
+            run.say("FailedMount", message, warning=True)
             yield pause * run.pace
             pause = min(pause * 2, 122.0)
-        yield from then(run)
+        yield from follow_up(run)
 
     return script
 
@@ -226,8 +228,8 @@ def secret_awaited(then: Behaviour) -> Behaviour:
 def _missing_secret(run: PodRun) -> tuple[str, str] | None:
     """A volume whose Secret is not there, and the Secret's name."""
     volumes = (run.pod["spec"].get("volumes") or []) if run.pod else []
-    named = [(each["name"], each["secret"]["secretName"]) for each in volumes if "secret" in each]
-    return next((each for each in named if run.ground.find(SECRETS, (run.key[0], each[1])) is None), None)
+    named = [(item["name"], item["secret"]["secretName"]) for item in volumes if "secret" in item]
+    return next((volume for volume in named if run.ground.find(SECRETS, (run.key[0], volume[1])) is None), None)
 
 
 def crash_loop(code: int = 1, line: str = "") -> Behaviour:
@@ -284,14 +286,14 @@ def evicted(resource: str = "ephemeral-storage") -> Behaviour:
 
     def script(run: PodRun) -> Iterator[float]:
         name = (run.names() or [""])[0]
-        said = (
+        message = (
             f"The node was low on resource: {resource}. Threshold quantity: 1Gi, available: 512Mi. Container "
             f"{name} was "
             f"using 5Gi, request is 0, has larger consumption of {resource}. "
         )
-        run.say("Evicted", said, warning=True)
+        run.say("Evicted", message, warning=True)
         run.launch(None)
-        run.write(lambda pod: pod_status.failed(pod, "Evicted", said))
+        run.write(lambda pod: pod_status.failed(pod, "Evicted", message))
         yield 0.0
 
     return script

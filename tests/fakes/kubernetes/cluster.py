@@ -175,10 +175,10 @@ class FakeCluster:
     def cordon(self, node: str, *, on: bool = True) -> None:
         """What `kubectl cordon` does."""
 
-        def change(found: Json) -> None:
-            found["spec"].pop("unschedulable", None)
+        def change(obj: Json) -> None:
+            obj["spec"].pop("unschedulable", None)
             if on:
-                found["spec"]["unschedulable"] = True
+                obj["spec"]["unschedulable"] = True
 
         self.nodes.change(node, change)
 

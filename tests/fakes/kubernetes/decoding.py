@@ -23,70 +23,70 @@ def parsed(body: bytes, media: str) -> Any:
         raise bad_request(f"the object provided is unrecognized (must be of type JSON): {wrong}") from wrong
 
 
-def _without(found: Any, path: str) -> None:
+def _without(obj: Any, path: str) -> None:
     """Takes away the field at a path."""
     steps = [int(match[2]) if match[2] else match[1] for match in _STEP.finditer(path)]
     for step in steps[:-1]:
-        found = found[step]
-    found.pop(steps[-1], None)
+        obj = obj[step]
+    obj.pop(steps[-1], None)
 
 
 def _mistyped(resource: Resource, wrong: SchemaProblem) -> Refusal:
-    said = f"json: cannot unmarshal {wrong.json_type} into Go struct field {resource.kind}.{wrong.path}"
+    message = f"json: cannot unmarshal {wrong.json_type} into Go struct field {resource.kind}.{wrong.path}"
     return bad_request(
-        f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {said}'
+        f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {message}'
     )
 
 
-def checked(resource: Resource, found: Any, level: str, warnings: list[str]) -> Json:
+def checked(resource: Resource, obj: Any, level: str, warnings: list[str]) -> Json:
     """An object as the server takes it: `Strict` refuses unknown fields, `Warn` and `Ignore` drop them.
 
     Raises:
         Refusal: 400 for wrong types, and for unknown fields with `Strict`.
     """
-    if not isinstance(found, dict):
+    if not isinstance(obj, dict):
         raise bad_request("the body of the request is no object")
-    version, kind = found.get("apiVersion", resource.api_version), found.get("kind", resource.kind)
+    version, kind = obj.get("apiVersion", resource.api_version), obj.get("kind", resource.kind)
     if (version, kind) != (resource.api_version, resource.kind):
-        said = (
+        message = (
             f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
         )
-        raise bad_request(said if version != resource.api_version else f"no kind {kind!r} is served here")
-    return _settled(resource, found, problems({**found, "apiVersion": version, "kind": kind}), level, warnings)
+        raise bad_request(message if version != resource.api_version else f"no kind {kind!r} is served here")
+    return _settled(resource, obj, problems({**obj, "apiVersion": version, "kind": kind}), level, warnings)
 
 
-def checked_patch(resource: Resource, found: Json, patch: bytes, level: str, warnings: list[str]) -> Json:
+def checked_patch(resource: Resource, obj: Json, patch: bytes, level: str, warnings: list[str]) -> Json:
     """The same for a patched object: the refusal is 422 and has the patch."""
     try:
-        return checked(resource, found, level, warnings)
+        return checked(resource, obj, level, warnings)
     except Refusal as refusal:
         _, sign, rest = refusal.message.partition("strict decoding error: ")
         if not sign:
             raise
         shown = json.dumps(patch.decode(errors="replace"))
-        said = f"Invalid value: {shown}: {sign}{rest}"
-        details = {"causes": [{"reason": "FieldValueInvalid", "message": said, "field": "patch"}]}
-        raise Refusal(422, "Invalid", f' "" is invalid: patch: {said}', details) from refusal
+        message = f"Invalid value: {shown}: {sign}{rest}"
+        details = {"causes": [{"reason": "FieldValueInvalid", "message": message, "field": "patch"}]}
+        raise Refusal(422, "Invalid", f' "" is invalid: patch: {message}', details) from refusal
 
 
-def checked_part(resource: Resource, found: Json, model: str, level: str, warnings: list[str]) -> Json:
+def checked_part(resource: Resource, obj: Json, model: str, level: str, warnings: list[str]) -> Json:
     """The same for an object of a subresource, which has its own model."""
-    return _settled(resource, found, of_model(found, model), level, warnings)
+    return _settled(resource, obj, of_model(obj, model), level, warnings)
 
 
-def _settled(resource: Resource, found: Json, wrong: list[SchemaProblem], level: str, warnings: list[str]) -> Json:
-    mistyped = [one for one in wrong if one.kind == "type"]
+def _settled(resource: Resource, obj: Json, wrong: list[SchemaProblem], level: str, warnings: list[str]) -> Json:
+    mistyped = [item for item in wrong if item.kind == "type"]
     if mistyped:
         raise _mistyped(resource, mistyped[0])
-    unknown = [f'unknown field "{one.path}"' for one in wrong if one.kind == "unknown"]
+    unknown = [f'unknown field "{item.path}"' for item in wrong if item.kind == "unknown"]
     if unknown and level == "Strict":
-        said = f"strict decoding error: {', '.join(unknown)}"
+        message = f"strict decoding error: {', '.join(unknown)}"
         raise bad_request(
-            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {said}'
+            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {message}'
         )
-    for one in wrong:
-        if one.kind == "unknown":
-            _without(found, one.path)
+    for item in wrong:
+        if item.kind == "unknown":
+            _without(obj, item.path)
     if level == "Warn":
         warnings += unknown
-    return found
+    return obj

@@ -9,25 +9,25 @@ TOLERATED = 300
 _LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def completed(resource: Resource, found: Json) -> Json:
+def completed(resource: Resource, obj: Json) -> Json:
     """The object with apiVersion, kind and the defaults of its kind; may change its argument."""
-    found["apiVersion"], found["kind"] = resource.api_version, resource.kind
-    if resource is PODS and isinstance(found.get("spec"), dict):
-        _pod(found)
+    obj["apiVersion"], obj["kind"] = resource.api_version, resource.kind
+    if resource is PODS and isinstance(obj.get("spec"), dict):
+        _pod(obj)
     elif resource is SECRETS:
-        found.setdefault("type", "Opaque")
-        for name, value in (found.pop("stringData", None) or {}).items():
-            found.setdefault("data", {})[name] = b64encode(str(value).encode()).decode()
+        obj.setdefault("type", "Opaque")
+        for name, value in (obj.pop("stringData", None) or {}).items():
+            obj.setdefault("data", {})[name] = b64encode(str(value).encode()).decode()
     elif resource is NODES:
-        found.setdefault("spec", {})
-        found.setdefault("status", {})
+        obj.setdefault("spec", {})
+        obj.setdefault("status", {})
     elif resource is NAMESPACES:
-        found.setdefault("status", {"phase": "Active"})
-        found.setdefault("spec", {"finalizers": ["kubernetes"]})
-        found["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = found["metadata"].get("name", "")
+        obj.setdefault("status", {"phase": "Active"})
+        obj.setdefault("spec", {"finalizers": ["kubernetes"]})
+        obj["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = obj["metadata"].get("name", "")
     if resource.status:
-        found["metadata"].setdefault("generation", 1)
-    return found
+        obj["metadata"].setdefault("generation", 1)
+    return obj
 
 
 def _pod(pod: Json) -> None:
@@ -43,7 +43,7 @@ def _pod(pod: Json) -> None:
         if isinstance(container, dict):
             _container(container)
     tolerations = spec.setdefault("tolerations", [])
-    known = {one.get("key") for one in tolerations if one.get("effect") in {None, "", "NoExecute"}}
+    known = {toleration.get("key") for toleration in tolerations if toleration.get("effect") in {None, "", "NoExecute"}}
     if None not in known:
         tolerations += [
             {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": TOLERATED}
@@ -68,12 +68,14 @@ def _container(container: Json) -> None:
 
 
 def _quality(spec: Json) -> str:
-    named = [one.get("resources") or {} for one in spec.get("containers") or [] if isinstance(one, dict)]
+    named = [
+        container.get("resources") or {} for container in spec.get("containers") or [] if isinstance(container, dict)
+    ]
     plain = ("cpu", "memory")
-    if not any(name in (one.get(part) or {}) for one in named for part in ("requests", "limits") for name in plain):
+    if not any(name in (item.get(part) or {}) for item in named for part in ("requests", "limits") for name in plain):
         return "BestEffort"
     exact = all(
-        name in (one.get("limits") or {}) and one["limits"][name] == (one.get("requests") or {}).get(name)
-        for one in named for name in plain
+        name in (item.get("limits") or {}) and item["limits"][name] == (item.get("requests") or {}).get(name)
+        for item in named for name in plain
     )  # fmt: skip
     return "Guaranteed" if exact else "Burstable"

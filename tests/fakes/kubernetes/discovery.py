@@ -23,18 +23,20 @@ def _listed(resource: Resource) -> list[Json]:
     for sub in subs:
         kind, group = kinds.get(sub, (resource.kind, resource.group))
         verbs = ["get", "patch", "update"] if sub == "status" else ["get"] if sub == "log" else ["create"]
-        found: Json = {"name": f"{resource.plural}/{sub}", "singularName": "", "namespaced": resource.namespaced}
-        rows.append({**found, "kind": kind, "verbs": verbs, **({"group": group, "version": "v1"} if group else {})})
+        resource_row: Json = {"name": f"{resource.plural}/{sub}", "singularName": "", "namespaced": resource.namespaced}
+        rows.append(
+            {**resource_row, "kind": kind, "verbs": verbs, **({"group": group, "version": "v1"} if group else {})}
+        )
     return rows
 
 
 def resource_list(group: str, version: str) -> Json | None:
     """The resources of one group and version; None when it is not served."""
-    found = [resource for resource in RESOURCES if (resource.group, resource.version) == (group, version)]
-    if not found:
+    resources = [resource for resource in RESOURCES if (resource.group, resource.version) == (group, version)]
+    if not resources:
         return None
     named = f"{group}/{version}" if group else version
-    rows = [row for resource in found for row in _listed(resource)]
+    rows = [row for resource in resources for row in _listed(resource)]
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": named, "resources": rows}
 
 
@@ -52,31 +54,31 @@ def group_list() -> Json:
 
 
 def _group(name: str) -> Json | None:
-    found = next((row for row in group_list()["groups"] if row["name"] == name), None)
-    return {"kind": "APIGroup", "apiVersion": "v1", **found} if found else None
+    group_row = next((row for row in group_list()["groups"] if row["name"] == name), None)
+    return {"kind": "APIGroup", "apiVersion": "v1", **group_row} if group_row else None
 
 
 def page(path: str) -> Json | str | None:
     """Answer for a path that is not an object's; None if there is none."""
     match [word for word in path.split("/") if word]:
         case ["healthz" | "livez" | "readyz"]:
-            found: Json | str | None = "ok"
+            page_body: Json | str | None = "ok"
         case ["version"]:
-            found = VERSION
+            page_body = VERSION
         case ["api"]:
-            found = {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
+            page_body = {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
         case ["api", "v1"]:
-            found = resource_list("", "v1")
+            page_body = resource_list("", "v1")
         case ["apis"]:
-            found = group_list()
+            page_body = group_list()
         case ["apis", group]:
-            found = _group(group)
+            page_body = _group(group)
         case ["apis", group, version]:
-            found = resource_list(group, version)
+            page_body = resource_list(group, version)
         case ["openapi", "v3"]:
-            found = openapi.index()
+            page_body = openapi.index()
         case ["openapi", "v3", *rest]:
-            found = openapi.group("/".join(rest))
+            page_body = openapi.group("/".join(rest))
         case _:
-            found = None
-    return found
+            page_body = None
+    return page_body

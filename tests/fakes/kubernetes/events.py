@@ -23,11 +23,11 @@ class EventText:
     host: str = ""
 
 
-def about(found: Json) -> Json:
+def about(obj: Json) -> Json:
     """A reference to an object."""
-    named = found["metadata"]
+    named = obj["metadata"]
     reference = {
-        "kind": found["kind"], "apiVersion": found["apiVersion"], "name": named["name"], "uid": named["uid"],
+        "kind": obj["kind"], "apiVersion": obj["apiVersion"], "name": named["name"], "uid": named["uid"],
         "namespace": named.get("namespace", ""), "resourceVersion": named["resourceVersion"],
     }  # fmt: skip
     return {key: value for key, value in reference.items() if value}
@@ -40,27 +40,27 @@ class EventRecorder:
         self._ground = ground
         self._seen: dict[tuple[str, str, str], tuple[str, str]] = {}
 
-    def record(self, found: Json, said: EventText) -> None:
+    def record(self, obj: Json, text: EventText) -> None:
         """Says something of an object. What was said before is counted up."""
-        named = found["metadata"]
-        seen = (named["uid"], said.reason, said.message)
-        if seen in self._seen and self._ground.change(EVENTS, self._seen[seen], _again) is not None:
+        named = obj["metadata"]
+        event_key = (named["uid"], text.reason, text.message)
+        if event_key in self._seen and self._ground.change(EVENTS, self._seen[event_key], _again) is not None:
             return
         namespace = named.get("namespace") or "default"
         try:
-            made = self._ground.create(EVENTS, _event(found, said), namespace)
+            event = self._ground.create(EVENTS, _event(obj, text), namespace)
         except Refusal:  # nobody listens any more: the namespace ends
             return
-        self._seen[seen] = (namespace, made["metadata"]["name"])
+        self._seen[event_key] = (namespace, event["metadata"]["name"])
 
 
-def _event(found: Json, said: EventText) -> Json:
-    source = {"component": said.source, **({"host": said.host} if said.host else {})}
+def _event(obj: Json, text: EventText) -> Json:
+    source = {"component": text.source, **({"host": text.host} if text.host else {})}
     return {
-        "apiVersion": "v1", "kind": "Event", "metadata": {"generateName": f"{found['metadata']['name']}."},
-        "involvedObject": about(found), "reason": said.reason, "message": said.message, "source": source,
-        "firstTimestamp": now(), "lastTimestamp": now(), "count": 1, "type": "Warning" if said.warning else "Normal",
-        "eventTime": None, "reportingComponent": said.source, "reportingInstance": said.host,
+        "apiVersion": "v1", "kind": "Event", "metadata": {"generateName": f"{obj['metadata']['name']}."},
+        "involvedObject": about(obj), "reason": text.reason, "message": text.message, "source": source,
+        "firstTimestamp": now(), "lastTimestamp": now(), "count": 1, "type": "Warning" if text.warning else "Normal",
+        "eventTime": None, "reportingComponent": text.source, "reportingInstance": text.host,
     }  # fmt: skip
 
 

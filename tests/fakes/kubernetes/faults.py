@@ -76,7 +76,7 @@ class ApiFaults:
         with self._lock:
             if self.away:
                 return ApiFault(cut="before")
-            found = next((rule for rule in self._rules if rule.meets(request)), None)
-            if found is not None and found.times > 0:
-                found.times -= 1
-            return found
+            rule = next((rule for rule in self._rules if rule.meets(request)), None)
+            if rule is not None and rule.times > 0:
+                rule.times -= 1
+            return rule

@@ -18,7 +18,7 @@ _HELPLESS = (UNSCHEDULABLE, TAINTED, AFFINITY)
 
 def tolerates(tolerations: list[Json], taint: Json) -> bool:
     """Whether any toleration is for a taint."""
-    return any(_meets(one, taint) for one in tolerations)
+    return any(_meets(toleration, taint) for toleration in tolerations)
 
 
 def _meets(toleration: Json, taint: Json) -> bool:
@@ -34,8 +34,8 @@ def _meets(toleration: Json, taint: Json) -> bool:
 def _term(term: Json, node: Json) -> bool:
     labels = node["metadata"].get("labels") or {}
     fields = {"metadata.name": node["metadata"]["name"]}
-    listed = [expression(one, labels) for one in term.get("matchExpressions") or []]
-    listed += [expression(one, fields) for one in term.get("matchFields") or []]
+    listed = [expression(item, labels) for item in term.get("matchExpressions") or []]
+    listed += [expression(item, fields) for item in term.get("matchFields") or []]
     return bool(listed) and all(listed)
 
 
@@ -55,8 +55,8 @@ def obstacles(spec: Json, wanted: Mapping[str, float], node: Json, used: Mapping
     unscheduled = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
     if node["spec"].get("unschedulable") and not tolerates(tolerations, unscheduled):
         return [UNSCHEDULABLE]
-    hard = [one for one in node["spec"].get("taints") or [] if one["effect"] in {"NoSchedule", "NoExecute"}]
-    if any(one["key"] not in _WITHOUT and not tolerates(tolerations, one) for one in hard):
+    hard = [taint for taint in node["spec"].get("taints") or [] if taint["effect"] in {"NoSchedule", "NoExecute"}]
+    if any(toleration["key"] not in _WITHOUT and not tolerates(tolerations, toleration) for toleration in hard):
         return [TAINTED]
     if not selected(spec, node):
         return [AFFINITY]
@@ -80,8 +80,8 @@ def sentence(nodes: int, reasons: Counter[str], helpless: int) -> str:
     victims = nodes - helpless
     outs = [f"{helpless} Preemption is not helpful for scheduling"] if helpless else []
     outs += [f"{victims} No preemption victims found for incoming pod"] if victims else []
-    said = f"0/{nodes} nodes are available: {listed}."
-    return f"{said} preemption: 0/{nodes} nodes are available: {', '.join(sorted(outs))}."
+    message = f"0/{nodes} nodes are available: {listed}."
+    return f"{message} preemption: 0/{nodes} nodes are available: {', '.join(sorted(outs))}."
 
 
 def is_helpless(reasons: list[str]) -> bool:

@@ -20,7 +20,7 @@ class Ground(Protocol):
         """An object as it is now."""
         ...
 
-    def create(self, resource: Resource, found: Json, namespace: str = "") -> Json:
+    def create(self, resource: Resource, obj: Json, namespace: str = "") -> Json:
         """A new object. Raises Refusal."""
         ...
 

@@ -31,8 +31,8 @@ class Answer:
     watch: Watch | None = None
 
 
-def _json(found: object, code: int = 200) -> Answer:
-    return Answer(code, json.dumps(found, separators=(",", ":")).encode())
+def _json(obj: object, code: int = 200) -> Answer:
+    return Answer(code, json.dumps(obj, separators=(",", ":")).encode())
 
 
 def refused(refusal: status.Refusal) -> Answer:
@@ -55,10 +55,10 @@ def answer(state: State, request: Request, user: rbac.User) -> Answer:
         raise rbac.refusal(user, wish)
     if request.sub and request.sub != "status":
         return _sub(state, request)
-    found = _VERBS[request.verb](state, request, request.resource)
+    answer = _VERBS[request.verb](state, request, request.resource)
     if request.warnings:
-        found.headers = {**found.headers, "Warning": ", ".join(_warning(one) for one in request.warnings)}
-    return found
+        answer.headers = {**answer.headers, "Warning": ", ".join(_warning(warning) for warning in request.warnings)}
+    return answer
 
 
 def _warning(text: str) -> str:
@@ -67,10 +67,10 @@ def _warning(text: str) -> str:
 
 
 def _page(request: Request) -> Answer:
-    found = discovery.page(request.path)
-    if found is None:
+    page_body = discovery.page(request.path)
+    if page_body is None:
         raise status.no_such_page()
-    return Answer(200, found.encode(), "text/plain") if isinstance(found, str) else _json(found)
+    return Answer(200, page_body.encode(), "text/plain") if isinstance(page_body, str) else _json(page_body)
 
 
 def _level(request: Request) -> str:
@@ -78,8 +78,8 @@ def _level(request: Request) -> str:
 
 
 def _body(request: Request, resource: Resource) -> Json:
-    found = decoding.parsed(request.body, request.headers.get("content-type", JSON))
-    return decoding.checked(resource, found, _level(request), request.warnings)
+    parsed_body = decoding.parsed(request.body, request.headers.get("content-type", JSON))
+    return decoding.checked(resource, parsed_body, _level(request), request.warnings)
 
 
 def _test(request: Request, resource: Resource) -> Test | None:
@@ -89,10 +89,10 @@ def _test(request: Request, resource: Resource) -> Test | None:
 
 
 def _get(state: State, request: Request, resource: Resource) -> Answer:
-    found = state.verbs.get(resource, (request.namespace, request.name))
+    obj = state.verbs.get(resource, (request.namespace, request.name))
     if tables.wanted(request):
-        return _json(tables.table(resource, [found.data], found.revision))
-    return Answer(200, found.encoded)
+        return _json(tables.table(resource, [obj.data], obj.revision))
+    return Answer(200, obj.encoded)
 
 
 def _list(state: State, request: Request, resource: Resource) -> Answer:
@@ -100,7 +100,7 @@ def _list(state: State, request: Request, resource: Resource) -> Answer:
     limit, token = int(request.query.get("limit") or 0), request.query.get("continue", "")
     page = state.verbs.page(resource, request.namespace, _test(request, resource), limit, token)
     if tables.wanted(request):
-        return _json(tables.table(resource, [one.data for one in page.items], page.revision))
+        return _json(tables.table(resource, [item.data for item in page.items], page.revision))
     return Answer(200, _encoded(resource, page))
 
 
@@ -110,7 +110,7 @@ def _encoded(resource: Resource, page: ListPage) -> bytes:
     if page.token:
         about |= {"continue": page.token, "remainingItemCount": page.left}
     head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": about}
-    return json.dumps(head).encode()[:-1] + b',"items":[' + b",".join(one.listed for one in page.items) + b"]}"
+    return json.dumps(head).encode()[:-1] + b',"items":[' + b",".join(item.listed for item in page.items) + b"]}"
 
 
 def _check_list_version(state: State, request: Request, resource: Resource) -> None:
@@ -150,18 +150,18 @@ def _watch(state: State, request: Request, resource: Resource) -> Answer:
 
 
 def _create(state: State, request: Request, resource: Resource) -> Answer:
-    found = state.verbs.create(resource, _body(request, resource), request.namespace, dry=request.dry)
-    return _json(found, 201)
+    obj = state.verbs.create(resource, _body(request, resource), request.namespace, dry=request.dry)
+    return _json(obj, 201)
 
 
 def _update(state: State, request: Request, resource: Resource) -> Answer:
-    found = _body(request, resource)
-    named = (found.get("metadata") or {}).get("name", request.name)
+    obj = _body(request, resource)
+    named = (obj.get("metadata") or {}).get("name", request.name)
     if named != request.name:
-        said = f"the name of the object ({named}) does not match the name on the URL ({request.name})"
-        raise status.bad_request(said)
+        message = f"the name of the object ({named}) does not match the name on the URL ({request.name})"
+        raise status.bad_request(message)
     key = (request.namespace, request.name)
-    return _json(state.verbs.update(resource, key, found, request.sub, dry=request.dry))
+    return _json(state.verbs.update(resource, key, obj, request.sub, dry=request.dry))
 
 
 def _patch(state: State, request: Request, resource: Resource) -> Answer:
@@ -171,38 +171,38 @@ def _patch(state: State, request: Request, resource: Resource) -> Answer:
     key, patch = (request.namespace, request.name), decoding.parsed(request.body, media)
     with state.store.lock:
         if media in patches.APPLY and state.store.get(resource, key) is None:
-            found = decoding.checked(resource, patch, _level(request), request.warnings)
-            found.setdefault("metadata", {})["name"] = request.name
-            return _json(state.verbs.create(resource, found, request.namespace, dry=request.dry), 201)
+            obj = decoding.checked(resource, patch, _level(request), request.warnings)
+            obj.setdefault("metadata", {})["name"] = request.name
+            return _json(state.verbs.create(resource, obj, request.namespace, dry=request.dry), 201)
         old = state.verbs.get(resource, key).data
-        found = patches.applied(old, patch, media)
-        found = decoding.checked_patch(resource, found, request.body, _level(request), request.warnings)
-        return _json(state.verbs.replace_patched(resource, key, found, request.sub, dry=request.dry))
+        obj = patches.applied(old, patch, media)
+        obj = decoding.checked_patch(resource, obj, request.body, _level(request), request.warnings)
+        return _json(state.verbs.replace_patched(resource, key, obj, request.sub, dry=request.dry))
 
 
 def _options(request: Request) -> Json:
-    found = decoding.parsed(request.body, JSON) if request.body.strip() else {}
+    options_body = decoding.parsed(request.body, JSON) if request.body.strip() else {}
     for name in ("gracePeriodSeconds", "propagationPolicy"):
         if name in request.query:
             value = request.query[name]
-            found[name] = int(value) if name == "gracePeriodSeconds" else value
-    return {**found, **({"dryRun": ["All"]} if request.dry else {})}
+            options_body[name] = int(value) if name == "gracePeriodSeconds" else value
+    return {**options_body, **({"dryRun": ["All"]} if request.dry else {})}
 
 
 def _delete(state: State, request: Request, resource: Resource) -> Answer:
     key = (request.namespace, request.name)
-    found, gone = lifecycle.delete(state.store, resource, key, _options(request))
+    obj, gone = lifecycle.delete(state.store, resource, key, _options(request))
     if not gone or resource.plural == "pods":
-        return _json(found)
-    details = {"name": request.name, "group": resource.group, "kind": resource.plural, "uid": found["metadata"]["uid"]}
-    said = {name: value for name, value in details.items() if value}
-    return _json({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": said})
+        return _json(obj)
+    details = {"name": request.name, "group": resource.group, "kind": resource.plural, "uid": obj["metadata"]["uid"]}
+    named_details = {name: value for name, value in details.items() if value}
+    return _json({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": named_details})
 
 
 def _delete_all(state: State, request: Request, resource: Resource) -> Answer:
     page, options = state.verbs.page(resource, request.namespace, _test(request, resource)), _options(request)
-    for one in page.items:
-        about = one.data["metadata"]
+    for item in page.items:
+        about = item.data["metadata"]
         lifecycle.delete(state.store, resource, (about.get("namespace", ""), about["name"]), options)
     return Answer(200, _encoded(resource, page))
 

@@ -78,8 +78,12 @@ RESOURCES = (
     Resource(_RBAC, "v1", "clusterroles", "ClusterRole", namespaced=False),
     Resource(_RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
 )  # fmt: skip
-BY_PATH: Mapping[tuple[str, str, str], Resource] = {(one.group, one.version, one.plural): one for one in RESOURCES}
-BY_KIND: Mapping[tuple[str, str], Resource] = {(one.api_version, one.kind): one for one in RESOURCES}
+BY_PATH: Mapping[tuple[str, str, str], Resource] = {
+    (resource.group, resource.version, resource.plural): resource for resource in RESOURCES
+}
+BY_KIND: Mapping[tuple[str, str], Resource] = {
+    (resource.api_version, resource.kind): resource for resource in RESOURCES
+}
 
 
 def clone(value: Any) -> Any:

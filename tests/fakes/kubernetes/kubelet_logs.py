@@ -41,11 +41,11 @@ def _handler(find: Find, logs: Logs) -> type[BaseHTTPRequestHandler]:
             """One log."""
             asked = urlsplit(self.path)
             query = dict(parse_qsl(asked.query))
-            said = _said(find, logs, asked.path.split("/")[1:], query)
-            self.send_response(404 if said is None else 200)
+            log = _said(find, logs, asked.path.split("/")[1:], query)
+            self.send_response(404 if log is None else 200)
             self.send_header("Content-Type", "text/plain")
             self.end_headers()
-            self.wfile.write(said or b"")
+            self.wfile.write(log or b"")
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's word
             """Says nothing."""

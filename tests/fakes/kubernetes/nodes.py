@@ -47,14 +47,14 @@ def _condition(kind: str, status: str, reason: str, message: str) -> Json:
     return {"type": kind, "status": status, "reason": reason, "message": message, **times}
 
 
-def _set(node: Json, found: Json) -> None:
-    kept = [one for one in node["status"].get("conditions") or [] if one["type"] != found["type"]]
-    node["status"]["conditions"] = [*kept, found]
+def _set(node: Json, condition: Json) -> None:
+    kept = [condition for condition in node["status"].get("conditions") or [] if condition["type"] != condition["type"]]
+    node["status"]["conditions"] = [*kept, condition]
 
 
 def add_taint(node: Json, key: str, *effects: str) -> None:
     """Replaces a node's taints of one key."""
-    kept = [one for one in node["spec"].get("taints") or [] if one["key"] != key]
+    kept = [taint for taint in node["spec"].get("taints") or [] if taint["key"] != key]
     node["spec"]["taints"] = [*kept, *({"key": key, "effect": effect} for effect in effects)]
     if not node["spec"]["taints"]:
         del node["spec"]["taints"]
@@ -84,10 +84,10 @@ class NodeController:
             run.lost = True
             if processes and run.process is not None:
                 run.process.stop(0.0)
-        said = _condition("Ready", "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
+        condition = _condition("Ready", "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
 
         def change(node: Json) -> None:
-            _set(node, said)
+            _set(node, condition)
             add_taint(node, UNREACHABLE, "NoSchedule", "NoExecute")
 
         self.change(name, change)
@@ -102,14 +102,16 @@ class NodeController:
     def _mark(self, run: PodRun) -> None:
         """The pods of a lost node are not ready, and are deleted after what they tolerate."""
         pod = self._state.verbs.change(
-            PODS, run.key, lambda found: pod_status.condition(found, "Ready", holds=False), run.uid
+            PODS, run.key, lambda obj: pod_status.condition(obj, "Ready", holds=False), run.uid
         )
         if pod is None:
             return
         self._recorder.record(pod, EventText("NodeNotReady", "Node is not ready", NODE_CONTROLLER, warning=True))
         taint = {"key": UNREACHABLE, "effect": "NoExecute"}
-        mine = [one for one in pod["spec"].get("tolerations") or [] if tolerates([one], taint)]
-        times = [one["tolerationSeconds"] for one in mine if one.get("tolerationSeconds") is not None]
+        mine = [toleration for toleration in pod["spec"].get("tolerations") or [] if tolerates([toleration], taint)]
+        times = [
+            toleration["tolerationSeconds"] for toleration in mine if toleration.get("tolerationSeconds") is not None
+        ]
         if not mine or times:
             self._loop.later(min(times, default=0) * self._pace, lambda: self._expel(run))
 
@@ -117,10 +119,10 @@ class NodeController:
         if not run.lost or run.pod is None:
             return
         namespace, name = run.key
-        said = "Taint manager: deleting due to NoExecute taint"
+        message = "Taint manager: deleting due to NoExecute taint"
 
         def change(pod: Json) -> None:
-            pod_status.condition(pod, "DisruptionTarget", holds=True, reason="DeletionByTaintManager", message=said)
+            pod_status.condition(pod, "DisruptionTarget", holds=True, reason="DeletionByTaintManager", message=message)
 
         self._state.verbs.change(PODS, run.key, change, run.uid)
         self._recorder.record(
@@ -166,10 +168,10 @@ class NodeController:
     def press(self, name: str, *, full: bool = True) -> None:
         """The node's disk is full (or no longer): the condition and the taint that keeps pods away."""
         word = "KubeletHasDiskPressure" if full else "KubeletHasNoDiskPressure"
-        said = "kubelet has disk pressure" if full else "kubelet has no disk pressure"
+        message = "kubelet has disk pressure" if full else "kubelet has no disk pressure"
 
         def change(node: Json) -> None:
-            _set(node, _condition("DiskPressure", str(full), word, said))
+            _set(node, _condition("DiskPressure", str(full), word, message))
             add_taint(node, DISK_PRESSURE, *(["NoSchedule"] if full else []))
 
         self.change(name, change)

@@ -22,14 +22,18 @@ def _operation(resource: Resource) -> Json:
 
 def index() -> Json:
     """Which groups there are."""
-    names = dict.fromkeys(f"apis/{one.api_version}" if one.group else f"api/{one.version}" for one in RESOURCES)
+    names = dict.fromkeys(
+        f"apis/{resource.api_version}" if resource.group else f"api/{resource.version}" for resource in RESOURCES
+    )
     return {"paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash=0"} for name in names}}
 
 
 def group(name: str) -> Json | None:
     """The document of one group, by its name in the index."""
     version = name.partition("/")[2]
-    paths = {_path(one): {"patch": _operation(one)} for one in RESOURCES if one.api_version == version}
+    paths = {
+        _path(resource): {"patch": _operation(resource)} for resource in RESOURCES if resource.api_version == version
+    }
     if not paths:
         return None
     about = {"title": "Kubernetes", "version": "v1.36.0+fake"}

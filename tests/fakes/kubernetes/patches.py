@@ -102,8 +102,10 @@ def _step(document: Json, step: Json) -> None:
     word, path = step.get("op"), str(step.get("path", ""))
     if word == "test":
         if _take(document, path) != step.get("value"):
-            said = f"testing value {path} failed: test failed"
-            raise Refusal(422, "Invalid", f"the server rejected our request due to an error in our request: {said}", {})
+            message = f"testing value {path} failed: test failed"
+            raise Refusal(
+                422, "Invalid", f"the server rejected our request due to an error in our request: {message}", {}
+            )
     elif word == "add":
         _add(document, path, clone(step["value"]))
     elif word == "replace":
@@ -128,11 +130,11 @@ def stepped(target: Json, steps: list[Json]) -> Json:
         try:
             _step(result, step)
         except (KeyError, IndexError, ValueError, TypeError) as missing:
-            said = (
+            message = (
                 f'{step.get("op")} operation does not apply: doc is missing path: "{step.get("path")}": missing value'
             )
             raise Refusal(
-                422, "Invalid", f"the server rejected our request due to an error in our request: {said}"
+                422, "Invalid", f"the server rejected our request due to an error in our request: {message}"
             ) from missing
     return result
 

@@ -9,14 +9,14 @@ _ORDER = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"
 def condition(pod: Json, kind: str, *, holds: bool, reason: str = "", message: str = "") -> None:
     """Sets one condition; the time of its last change moves only when it changes."""
     listed = pod["status"].setdefault("conditions", [])
-    old: Json = next((one for one in listed if one["type"] == kind), {})
+    old: Json = next((item for item in listed if item["type"] == kind), {})
     word = "True" if holds else "False"
-    found = {"type": kind, "status": word, "lastProbeTime": None}
-    found["lastTransitionTime"] = old.get("lastTransitionTime", now()) if old.get("status") == word else now()
-    found |= {name: text for name, text in (("reason", reason), ("message", message)) if text}
-    kept = [one for one in listed if one["type"] != kind]
+    row = {"type": kind, "status": word, "lastProbeTime": None}
+    row["lastTransitionTime"] = old.get("lastTransitionTime", now()) if old.get("status") == word else now()
+    row |= {name: text for name, text in (("reason", reason), ("message", message)) if text}
+    kept = [item for item in listed if item["type"] != kind]
     order = {name: place for place, name in enumerate(_ORDER)}
-    pod["status"]["conditions"] = sorted([*kept, found], key=lambda one: order.get(one["type"], len(order)))
+    pod["status"]["conditions"] = sorted([*kept, row], key=lambda condition: order.get(condition["type"], len(order)))
 
 
 def names(pod: Json) -> list[str]:
@@ -26,7 +26,7 @@ def names(pod: Json) -> list[str]:
 
 def _statuses(pod: Json) -> list[Json]:
     """One status for each container, as far as it is known."""
-    old = {one["name"]: one for one in pod["status"].get("containerStatuses") or []}
+    old = {item["name"]: item for item in pod["status"].get("containerStatuses") or []}
     return [
         old.get(container["name"])
         or {
@@ -38,13 +38,13 @@ def _statuses(pod: Json) -> list[Json]:
 
 
 def _set(pod: Json, **fields: object) -> None:
-    pod["status"]["containerStatuses"] = [{**one, **fields} for one in _statuses(pod)]
+    pod["status"]["containerStatuses"] = [{**status, **fields} for status in _statuses(pod)]
 
 
 def _unready(pod: Json, reason: str = "ContainersNotReady") -> None:
-    said = f"containers with unready status: [{' '.join(names(pod))}]"
+    message = f"containers with unready status: [{' '.join(names(pod))}]"
     for kind in ("Ready", "ContainersReady"):
-        condition(pod, kind, holds=False, reason=reason, message=said if reason == "ContainersNotReady" else "")
+        condition(pod, kind, holds=False, reason=reason, message=message if reason == "ContainersNotReady" else "")
 
 
 def creating(pod: Json, host: str) -> None:
@@ -84,11 +84,11 @@ def running(pod: Json, address: str, container_id: str, *, ready: bool) -> None:
 
 def terminated(pod: Json, code: int, reason: str, message: str = "") -> Json:
     """Status of a container that has ended."""
-    one = _statuses(pod)[0]
-    begun = one["state"].get("running", {}).get("startedAt", now())
-    found = {"exitCode": code, "reason": reason, "startedAt": begun, "finishedAt": now()}
-    found |= {"containerID": one["containerID"]} if one.get("containerID") else {}
-    return {**found, **({"message": message} if message else {})}
+    status_row = _statuses(pod)[0]
+    begun = status_row["state"].get("running", {}).get("startedAt", now())
+    row = {"exitCode": code, "reason": reason, "startedAt": begun, "finishedAt": now()}
+    row |= {"containerID": status_row["containerID"]} if status_row.get("containerID") else {}
+    return {**row, **({"message": message} if message else {})}
 
 
 def stopped(pod: Json, code: int, reason: str = "", message: str = "") -> None:
@@ -119,10 +119,10 @@ def restarting(pod: Json, code: int, reason: str, *, back_off: str = "") -> None
 
 def restarted(pod: Json, container_id: str, *, ready: bool = True) -> None:
     """The container runs again: one start more; what ended it is its last state."""
-    one = _statuses(pod)[0]
-    last = one["state"] if "terminated" in one["state"] else one["lastState"]
+    status_row = _statuses(pod)[0]
+    last = status_row["state"] if "terminated" in status_row["state"] else status_row["lastState"]
     state = {"running": {"startedAt": now()}}
-    number = one["restartCount"] + 1
+    number = status_row["restartCount"] + 1
     _set(pod, restartCount=number, lastState=last, state=state, ready=ready, started=True, containerID=container_id)
     pod["status"]["phase"] = "Running"
     if ready:

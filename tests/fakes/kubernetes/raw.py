@@ -46,10 +46,10 @@ class Raw:
         """Sends one request; any status is an answer. `read`: seconds."""
         address = f"{self._client.configuration.host}{path}{'?' if query else ''}{query}"
         headers = {"Accept": "application/json", **({"Content-Type": media} if body is not None else {})}
-        made = self._client.param_serialize(
+        request_parts = self._client.param_serialize(
             method, path, header_params=headers, body=body, auth_settings=["BearerToken"]
         )  # fmt: skip
-        answer = self._client.call_api(made[0], address, *made[2:], _request_timeout=(5.0, read))
+        answer = self._client.call_api(request_parts[0], address, *request_parts[2:], _request_timeout=(5.0, read))
         response: urllib3.BaseHTTPResponse = answer.response
         with response:
             return RawAnswer(response.status, bytes(response.data).decode(), dict(response.headers))

@@ -86,5 +86,5 @@ def refusal(user: User, wish: Wish) -> Refusal:
     qualified = (f"{plain}.{wish.group}" if wish.group else plain) + (f"/{sub}" if sub else "")
     subject = f'{qualified} "{wish.name}"' if wish.name else qualified
     details = {"name": wish.name, "group": wish.group, "kind": plain}
-    said = {name: value for name, value in details.items() if value}
-    return Refusal(403, "Forbidden", f"{subject} is forbidden: {why}", said)
+    named_details = {name: value for name, value in details.items() if value}
+    return Refusal(403, "Forbidden", f"{subject} is forbidden: {why}", named_details)

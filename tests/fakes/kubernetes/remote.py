@@ -48,11 +48,11 @@ class RemoteGround:
         self._raw = raw
 
     def find(self, resource: Resource, key: Key) -> Json | None:
-        said = self._raw.ask("GET", path_of(resource, key))
-        return None if said.status == 404 else _done(said)
+        answer = self._raw.ask("GET", path_of(resource, key))
+        return None if answer.status == 404 else _done(answer)
 
-    def create(self, resource: Resource, found: Json, namespace: str = "") -> Json:
-        whole = {"apiVersion": resource.api_version, "kind": resource.kind, **found}
+    def create(self, resource: Resource, obj: Json, namespace: str = "") -> Json:
+        whole = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
         return _done(self._raw.ask("POST", path_of(resource, (namespace, "")), whole))
 
     def change(self, resource: Resource, key: Key, change: Callable[[Json], object], uid: str = "") -> Json | None:
@@ -62,26 +62,26 @@ class RemoteGround:
             change(new)
             if new == old:
                 return old
-            said = self._raw.ask("PUT", path_of(resource, key, "status" if resource.status else ""), new)
-            if said.status not in {404, 409}:
-                return _done(said)
+            answer = self._raw.ask("PUT", path_of(resource, key, "status" if resource.status else ""), new)
+            if answer.status not in {404, 409}:
+                return _done(answer)
         return None
 
     def confirm(self, key: Key, uid: str) -> None:
-        said = self._raw.ask("DELETE", path_of(PODS, key), {"gracePeriodSeconds": 0, "preconditions": {"uid": uid}})
-        if said.status not in {404, 409}:
-            _done(said)
+        answer = self._raw.ask("DELETE", path_of(PODS, key), {"gracePeriodSeconds": 0, "preconditions": {"uid": uid}})
+        if answer.status not in {404, 409}:
+            _done(answer)
 
 
-def _done(said: RawAnswer) -> Json:
+def _done(answer: RawAnswer) -> Json:
     """The object that was answered. Raises Refusal, as the fake's own verbs do."""
-    if said.status >= 400:
-        told: Json = {}
+    if answer.status >= 400:
+        status_body: Json = {}
         with suppress(ValueError):  # A server that is too busy says so in plain text.
-            told = said.body
-        raise status.Refusal(said.status, told.get("reason", ""), told.get("message", said.text))
-    found: Json = said.body
-    return found
+            status_body = answer.body
+        raise status.Refusal(answer.status, status_body.get("reason", ""), status_body.get("message", answer.text))
+    obj: Json = answer.body
+    return obj
 
 
 class ScriptedNodes:
@@ -109,12 +109,12 @@ class ScriptedNodes:
 
     def add_node(self, name: str, *, kvm: int = 0, labels: Mapping[str, str] | None = None) -> None:
         """A node that is ready as soon as the cluster's own controller has seen it."""
-        made = node_object(name, labels or {}, {KVM: str(kvm)} if kvm else {})
-        made["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": self._logs.port}}
+        node = node_object(name, labels or {}, {KVM: str(kvm)} if kvm else {})
+        node["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": self._logs.port}}
         # Known before it is there: a scheduler gives it pods at once.
         self._nodes.add(name)
         try:
-            self._ground.create(NODES, made)
+            self._ground.create(NODES, node)
         except status.Refusal:
             self._nodes.discard(name)  # Somebody else's.
             raise
@@ -122,9 +122,9 @@ class ScriptedNodes:
 
     def script(self, behaviour: Behaviour, *, name: str = "*", node: str = "*", times: int = -1) -> PodScript:
         """As FakeCluster.script."""
-        made = PodScript(behaviour, named(name, node), times)
-        self.kubelets.scripts.append(made)
-        return made
+        pod_script = PodScript(behaviour, named(name, node), times)
+        self.kubelets.scripts.append(pod_script)
+        return pod_script
 
     def run(self, namespace: str, name: str) -> PodRun:
         """As FakeCluster.run."""
@@ -149,7 +149,7 @@ class ScriptedNodes:
             # As a kubelet does, it tries again with the next beat.
             with suppress(status.Refusal, HTTPError):
                 for name in self._nodes - self.kubelets.away:
-                    self._ground.change(LEASES, (HELD, name), lambda found: found["spec"].update(renewTime=_now()))
+                    self._ground.change(LEASES, (HELD, name), lambda obj: obj["spec"].update(renewTime=_now()))
 
     def _follow(self) -> None:
         """Lists, then watches, and begins anew where the server forgot, or was away."""
@@ -212,8 +212,8 @@ def _ready(node: Json) -> None:
 @contextmanager
 def scripted_nodes(file: Path, *, pace: float = 0.01) -> Iterator[ScriptedNodes]:
     """Nodes that leave at the end."""
-    made = ScriptedNodes(file, pace=pace)
+    nodes = ScriptedNodes(file, pace=pace)
     try:
-        yield made
+        yield nodes
     finally:
-        made.close()
+        nodes.close()

@@ -50,8 +50,8 @@ class PodRun:
     @property
     def pod(self) -> Json | None:
         """The pod as it is now; None when it is gone."""
-        found = self.ground.find(PODS, self.key)
-        return found if found is not None and found["metadata"]["uid"] == self.uid else None
+        obj = self.ground.find(PODS, self.key)
+        return obj if obj is not None and obj["metadata"]["uid"] == self.uid else None
 
     def follow(self, behaviour: Behaviour) -> None:
         """From now on it does this."""
@@ -133,7 +133,7 @@ class PodRun:
         if pod is None:
             return
         if pod["status"].get("phase") not in {"Succeeded", "Failed"}:
-            self.write(lambda found: pod_status.stopped(found, code))
+            self.write(lambda obj: pod_status.stopped(obj, code))
         self.ground.confirm(self.key, self.uid)
 
     def kill(self) -> None:

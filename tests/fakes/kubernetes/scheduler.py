@@ -73,8 +73,8 @@ class Scheduler:
         with self._state.store.lock:
             self._planned = False
             nodes = sorted(self._state.store.all(NODES), key=lambda node: node["metadata"]["name"])
-            found = [self._state.store.get(PODS, key) for key in self._pending.values()]
-        pods = [pod for pod in found if pod is not None]
+            pods_by_key = [self._state.store.get(PODS, key) for key in self._pending.values()]
+        pods = [pod for pod in pods_by_key if pod is not None]
         for pod in sorted(pods, key=lambda pod: -int(pod["spec"].get("priority") or 0)):
             self._place(pod, nodes)
 
@@ -82,12 +82,12 @@ class Scheduler:
         reasons: Counter[str] = Counter()
         helpless, wanted = 0, asked(pod["spec"])
         for node in self._turned(nodes):
-            found = fitting.obstacles(pod["spec"], wanted, node, self._used.get(node["metadata"]["name"], {}))
-            if not found:
+            obstacles = fitting.obstacles(pod["spec"], wanted, node, self._used.get(node["metadata"]["name"], {}))
+            if not obstacles:
                 self._bind(pod, node["metadata"]["name"])
                 return
-            reasons.update(found)
-            helpless += fitting.is_helpless(found)
+            reasons.update(obstacles)
+            helpless += fitting.is_helpless(obstacles)
         self._refuse(pod, fitting.sentence(len(nodes), reasons, helpless))
 
     def _turned(self, nodes: list[Json]) -> Iterator[Json]:
@@ -104,8 +104,8 @@ class Scheduler:
                 return
             subresources.assign(self._state, key, node, uid)
         self._start += 1
-        said = f"Successfully assigned {key[0]}/{key[1]} to {node}"
-        self._recorder.record(pod, EventText("Scheduled", said, SCHEDULER))
+        text = f"Successfully assigned {key[0]}/{key[1]} to {node}"
+        self._recorder.record(pod, EventText("Scheduled", text, SCHEDULER))
 
     def _refuse(self, pod: Json, message: str) -> None:
         condition = {
@@ -113,10 +113,12 @@ class Scheduler:
             "lastProbeTime": None, "lastTransitionTime": now(),
         }  # fmt: skip
 
-        def change(found: Json) -> None:
-            old = [one for one in found["status"].get("conditions") or [] if one["type"] == "PodScheduled"]
+        def change(obj: Json) -> None:
+            old = [
+                condition for condition in obj["status"].get("conditions") or [] if condition["type"] == "PodScheduled"
+            ]
             if not old or old[0].get("message") != message:
-                found["status"]["conditions"] = [condition]
+                obj["status"]["conditions"] = [condition]
 
         if self._state.verbs.change(PODS, key_of(pod), change, pod["metadata"]["uid"]) is not None:
             self._recorder.record(pod, EventText("FailedScheduling", message, SCHEDULER, warning=True))
@@ -130,10 +132,10 @@ def _mine(pod: Json) -> bool:
 
 def _matters(change: Change) -> bool:
     """Whether a node changed in what pods are placed by."""
-    old, found = (change.before.data if change.before else {}), change.version.data
+    old, obj = (change.before.data if change.before else {}), change.version.data
 
     def seen(node: Json) -> object:
         about, status = node.get("metadata") or {}, node.get("status") or {}
         return node.get("spec"), about.get("labels"), status.get("allocatable")
 
-    return seen(old) != seen(found)
+    return seen(old) != seen(obj)

@@ -33,8 +33,8 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
 
 
-def _labels(found: Json) -> Mapping[str, str]:
-    return found.get("metadata", {}).get("labels") or {}
+def _labels(obj: Json) -> Mapping[str, str]:
+    return obj.get("metadata", {}).get("labels") or {}
 
 
 def _requirement(part: str) -> Callable[[Mapping[str, str]], bool]:
@@ -59,12 +59,12 @@ def by_labels(text: str) -> Test | None:
     requirements = [_requirement(part) for part in _parts(text)]
     if not requirements:
         return None
-    return lambda found: all(requirement(_labels(found)) for requirement in requirements)
+    return lambda obj: all(requirement(_labels(obj)) for requirement in requirements)
 
 
-def value_at(found: Json, path: str) -> str:
+def value_at(obj: Json, path: str) -> str:
     """A field as selectors see it: text, empty where it is not set."""
-    value: Any = found
+    value: Any = obj
     for name in path.split("."):
         value = value.get(name) if isinstance(value, dict) else None
     if isinstance(value, bool):
@@ -82,20 +82,20 @@ def _field(resource: Resource, part: str) -> Test:
     if path not in (*_ALWAYS, *FIELDS.get(resource, ())):
         raise bad_request(f'field label not supported: "{path}"')
     blank = "false" if path in {"spec.unschedulable", "spec.hostNetwork"} else ""
-    return lambda found: ((value_at(found, path) or blank) == value) == wanted
+    return lambda obj: ((value_at(obj, path) or blank) == value) == wanted
 
 
 def by_fields(resource: Resource, text: str) -> Test | None:
     """The test that a field selector means; None for no selector."""
     tests = [_field(resource, part) for part in _parts(text)]
-    return (lambda found: all(test(found) for test in tests)) if tests else None
+    return (lambda obj: all(test(obj) for test in tests)) if tests else None
 
 
 def both(first: Test | None, second: Test | None) -> Test | None:
     """Both tests as one."""
     if first is None or second is None:
         return first or second
-    return lambda found: first(found) and second(found)
+    return lambda obj: first(obj) and second(obj)
 
 
 def fits(selector: Json | None, labels: Mapping[str, str]) -> bool:
@@ -104,12 +104,12 @@ def fits(selector: Json | None, labels: Mapping[str, str]) -> bool:
         return False
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    return all(expression(one, labels) for one in selector.get("matchExpressions") or [])
+    return all(expression(item, labels) for item in selector.get("matchExpressions") or [])
 
 
-def expression(one: Json, labels: Mapping[str, str]) -> bool:
+def expression(item: Json, labels: Mapping[str, str]) -> bool:
     """Whether labels fit one expression of a label or node selector."""
-    key, values = one["key"], one.get("values") or []
+    key, values = item["key"], item.get("values") or []
     number = labels.get(key, "")
     tests: dict[str, Callable[[], bool]] = {
         "In": lambda: labels.get(key) in values,
@@ -119,4 +119,4 @@ def expression(one: Json, labels: Mapping[str, str]) -> bool:
         "Gt": lambda: number.isdigit() and int(number) > int(values[0]),
         "Lt": lambda: number.isdigit() and int(number) < int(values[0]),
     }
-    return tests[one["operator"]]()
+    return tests[item["operator"]]()

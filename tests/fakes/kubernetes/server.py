@@ -167,9 +167,9 @@ class _Server(ThreadingHTTPServer):
     def cut_connections(self) -> None:
         """Ends every connection."""
         with self._lock:
-            for one in list(self.connections):
+            for connection in list(self.connections):
                 with suppress(OSError):
-                    one.shutdown(socket.SHUT_RDWR)
+                    connection.shutdown(socket.SHUT_RDWR)
 
 
 class FakeApiServer:
@@ -194,11 +194,11 @@ class FakeApiServer:
 
     def cut_watches(self, *, reset: bool = True) -> int:
         """Ends all watches, by a reset or in good order; returns how many there were."""
-        found = list(self._server.watches)
-        for watch in found:
+        obj = list(self._server.watches)
+        for watch in obj:
             watch.severed = reset
             watch.cut()
-        return len(found)
+        return len(obj)
 
     def cut_connections(self) -> None:
         """Ends every connection."""

@@ -45,11 +45,11 @@ class Refusal(Exception):
 
     def body(self) -> Json:
         """The Status object."""
-        found: Json = {
+        status_body: Json = {
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message,
             "reason": self.reason, "code": self.code,
         }  # fmt: skip
-        return {**found, "details": self.details} if self.details else found
+        return {**status_body, "details": self.details} if self.details else status_body
 
 
 def _of(resource: Resource, name: str, *, kind: bool = False) -> Json:
@@ -77,17 +77,17 @@ def conflict(resource: Resource, name: str, why: str = "") -> Refusal:
     why = why or (
         "the object has been modified; please apply your changes to the latest version and try again"
     )  # fmt: skip
-    said = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
-    return Refusal(409, "Conflict", said, _of(resource, name))
+    message = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
+    return Refusal(409, "Conflict", message, _of(resource, name))
 
 
 def invalid(resource: Resource, name: str, causes: Sequence[StatusCause]) -> Refusal:
     """422 with everything that is wrong."""
     lines = [cause.line() for cause in causes]
-    said = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
+    message = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
     kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
     details = {**_of(resource, name, kind=True), "causes": [cause.body() for cause in causes]}
-    return Refusal(422, "Invalid", f'{kind} "{name}" is invalid: {said}', details)
+    return Refusal(422, "Invalid", f'{kind} "{name}" is invalid: {message}', details)
 
 
 def bad_request(message: str) -> Refusal:
@@ -114,8 +114,8 @@ def unauthorized() -> Refusal:
 
 def too_many(retry_after: int = 1) -> Refusal:
     """429 of a server that has too much to do, with the time after which to try again, in seconds."""
-    said, headers = "Too many requests, please try again later.", {"Retry-After": str(retry_after)}
-    return Refusal(429, "TooManyRequests", said, headers=headers, plain=True)
+    message, headers = "Too many requests, please try again later.", {"Retry-After": str(retry_after)}
+    return Refusal(429, "TooManyRequests", message, headers=headers, plain=True)
 
 
 def broken(message: str = "etcdserver: request timed out") -> Refusal:
@@ -127,5 +127,5 @@ def broken(message: str = "etcdserver: request timed out") -> Refusal:
 def too_new(asked: int, current: int) -> Refusal:
     """504: a version that is still to come."""
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
-    said = f"Timeout: Too large resource version: {asked}, current: {current}"
-    return Refusal(504, "Timeout", said, {"causes": [cause], "retryAfterSeconds": 1})
+    message = f"Timeout: Too large resource version: {asked}, current: {current}"
+    return Refusal(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1})

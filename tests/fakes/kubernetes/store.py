@@ -89,9 +89,9 @@ def now_micro() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def key_of(found: Json) -> Key:
+def key_of(obj: Json) -> Key:
     """Namespace ("" for what has none) and name."""
-    about = found["metadata"]
+    about = obj["metadata"]
     return about.get("namespace", ""), about["name"]
 
 
@@ -122,27 +122,27 @@ class ObjectStore:
 
     def get(self, resource: Resource, key: Key) -> Json | None:
         """One object; not to be changed."""
-        found = self.shelf(resource).objects.get(key)
-        return found.data if found else None
+        version = self.shelf(resource).objects.get(key)
+        return version.data if version else None
 
     def all(self, resource: Resource, namespace: str = "") -> list[Json]:
         """All objects, of one namespace or of all."""
         with self.lock:
             objects = self.shelf(resource).objects
-            return [one.data for key, one in objects.items() if not namespace or key[0] == namespace]
+            return [item.data for key, item in objects.items() if not namespace or key[0] == namespace]
 
-    def put(self, resource: Resource, found: Json) -> Json:
+    def put(self, resource: Resource, obj: Json) -> Json:
         """Stores an object under the next version and returns it; gives it an identity when it is new."""
         with self.lock:
-            shelf, key = self.shelf(resource), key_of(found)
+            shelf, key = self.shelf(resource), key_of(obj)
             before = shelf.objects.get(key)
             self.revision += 1
-            about = dict(found["metadata"])
+            about = dict(obj["metadata"])
             if before is None:
                 about["uid"] = str(uuid.uuid4())
                 about["creationTimestamp"] = now()
             about["resourceVersion"] = str(self.revision)
-            version = Version({**found, "metadata": about}, self.revision)
+            version = Version({**obj, "metadata": about}, self.revision)
             shelf.objects[key] = version
             self._tell(resource, shelf, Change("MODIFIED" if before else "ADDED", version, before))
             return version.data

@@ -14,23 +14,27 @@ SUCCESS: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status":
 
 
 def _container(pod: Json, asked: str) -> str:
-    names = [one["name"] for one in pod["spec"]["containers"]]
-    names += [one["name"] for one in pod["spec"].get("initContainers") or []]
+    names = [container["name"] for container in pod["spec"]["containers"]]
+    names += [item["name"] for item in pod["spec"].get("initContainers") or []]
     if asked and asked not in names:
         raise status.bad_request(f"container {asked} is not valid for pod {pod['metadata']['name']}")
     if not asked and len(names) > 1:
-        said = (
+        message = (
             f"a container name must be specified for pod {pod['metadata']['name']}, choose one of: [{' '.join(names)}]"
         )
-        raise status.bad_request(said)
+        raise status.bad_request(message)
     return asked or names[0]
 
 
 def _waiting(pod: Json, container: str) -> str:
     """Why a container has nothing to say yet; empty when it has run."""
-    for one in (pod.get("status") or {}).get("containerStatuses") or []:
-        if one["name"] == container and "waiting" in (one.get("state") or {}) and not one.get("lastState"):
-            return str(one["state"]["waiting"].get("reason", "ContainerCreating"))
+    for status_row in (pod.get("status") or {}).get("containerStatuses") or []:
+        if (
+            status_row["name"] == container
+            and "waiting" in (status_row.get("state") or {})
+            and not status_row.get("lastState")
+        ):
+            return str(status_row["state"]["waiting"].get("reason", "ContainerCreating"))
     return ""
 
 
@@ -52,8 +56,8 @@ def log(state: State, request: Request) -> bytes | Iterator[bytes]:
     if not pod["spec"].get("nodeName"):
         return b""
     if reason := _waiting(pod, container):
-        said = f'container "{container}" in pod "{name}" is waiting to start: {reason}'
-        raise status.bad_request(said)
+        message = f'container "{container}" in pod "{name}" is waiting to start: {reason}'
+        raise status.bad_request(message)
     text = state.logs(pod, container, request.flag("previous"))
     if request.flag("previous") and not text:
         raise status.bad_request(f'previous terminated container "{container}" in pod "{name}" not found')
@@ -62,15 +66,15 @@ def log(state: State, request: Request) -> bytes | Iterator[bytes]:
     return cut(text, query)
 
 
-def _follow(state: State, pod: Json, container: str, first: bytes, told: int) -> Iterator[bytes]:
+def _follow(state: State, pod: Json, container: str, first: bytes, sent: int) -> Iterator[bytes]:
     yield first
     key, uid = (pod["metadata"]["namespace"], pod["metadata"]["name"]), pod["metadata"]["uid"]
     while not state.ended():
-        found = state.store.get(PODS, key)
+        obj = state.store.get(PODS, key)
         text = state.logs(pod, container, False)
-        yield text[told:].encode()
-        told = len(text)
-        if found is None or found["metadata"]["uid"] != uid or found["status"].get("phase") in {"Succeeded", "Failed"}:
+        yield text[sent:].encode()
+        sent = len(text)
+        if obj is None or obj["metadata"]["uid"] != uid or obj["status"].get("phase") in {"Succeeded", "Failed"}:
             return
         time.sleep(0.05)
 
@@ -97,12 +101,12 @@ def evict_pod(state: State, key: Key, options: Json | None = None) -> None:
 
 
 def _evicted(pod: Json) -> None:
-    said = {
+    condition = {
         "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
     }  # fmt: skip
-    kept = [one for one in pod["status"].get("conditions") or [] if one["type"] != said["type"]]
-    pod["status"]["conditions"] = [*kept, said]
+    kept = [condition for condition in pod["status"].get("conditions") or [] if condition["type"] != condition["type"]]
+    pod["status"]["conditions"] = [*kept, condition]
 
 
 def _spend(state: State, pod: Json) -> None:
@@ -112,8 +116,8 @@ def _spend(state: State, pod: Json) -> None:
             healthy, wanted = _healthy(state, namespace, budget), _wanted(state, namespace, budget)
             if healthy - 1 < wanted:
                 name = budget["metadata"]["name"]
-                said = f"The disruption budget {name} needs {wanted} healthy pods and has {healthy} currently"
-                details = {"causes": [{"reason": "DisruptionBudget", "message": said}]}
+                message = f"The disruption budget {name} needs {wanted} healthy pods and has {healthy} currently"
+                details = {"causes": [{"reason": "DisruptionBudget", "message": message}]}
                 why = "Cannot evict pod as it would violate the pod's disruption budget."
                 raise status.Refusal(429, "TooManyRequests", why, details)
 
@@ -126,7 +130,7 @@ def _covered(state: State, namespace: str, budget: Json) -> list[Json]:
 def _healthy(state: State, namespace: str, budget: Json) -> int:
     def well(pod: Json) -> bool:
         conditions = (pod.get("status") or {}).get("conditions") or []
-        ready = any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+        ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
         return ready and not pod["metadata"].get("deletionTimestamp")
 
     return sum(well(pod) for pod in _covered(state, namespace, budget))
@@ -154,11 +158,11 @@ def assign(state: State, key: tuple[str, str], node: str, uid: str = "") -> bool
 
     def change(pod: Json) -> None:
         if pod["spec"].get("nodeName"):
-            said = f'pod {key[1]} is already assigned to node "{pod["spec"]["nodeName"]}"'
-            raise status.conflict(PODS, key[1], said)
+            message = f'pod {key[1]} is already assigned to node "{pod["spec"]["nodeName"]}"'
+            raise status.conflict(PODS, key[1], message)
         pod["spec"]["nodeName"] = node
         scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": _now()}
-        kept = [one for one in pod["status"].get("conditions") or [] if one["type"] != "PodScheduled"]
+        kept = [condition for condition in pod["status"].get("conditions") or [] if condition["type"] != "PodScheduled"]
         pod["status"]["conditions"] = [*kept, scheduled]
 
     return state.verbs.change(PODS, key, change, uid) is not None

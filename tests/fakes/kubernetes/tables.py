@@ -9,9 +9,9 @@ def wanted(request: Request) -> bool:
     return "as=Table" in request.headers.get("accept", "") and "g=meta.k8s.io" in request.headers["accept"]
 
 
-def _cells(resource: Resource, found: Json) -> list[object]:
-    about = found["metadata"]
-    shown = str((found.get("status") or {}).get("phase", "")) if resource is PODS else ""
+def _cells(resource: Resource, obj: Json) -> list[object]:
+    about = obj["metadata"]
+    shown = str((obj.get("status") or {}).get("phase", "")) if resource is PODS else ""
     return [about["name"], shown, about.get("creationTimestamp", "")]
 
 
@@ -23,10 +23,10 @@ def table(resource: Resource, items: list[Json], revision: int) -> Json:
     ]
     rows = [
         {
-            "cells": _cells(resource, found),
-            "object": {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": found["metadata"]},
+            "cells": _cells(resource, item),
+            "object": {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": item["metadata"]},
         }
-        for found in items
+        for item in items
     ]
     about = {"resourceVersion": str(revision)}
     head = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": about}

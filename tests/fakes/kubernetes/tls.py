@@ -20,7 +20,7 @@ def certificate() -> tuple[bytes, bytes]:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fake-cluster")])
     now = dt.datetime.now(dt.UTC)
     names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")])
-    made = (
+    signed = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -34,7 +34,7 @@ def certificate() -> tuple[bytes, bytes]:
     )
     plain = serialization.NoEncryption()
     private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
-    return made.public_bytes(serialization.Encoding.PEM), private
+    return signed.public_bytes(serialization.Encoding.PEM), private
 
 
 def server_context() -> ssl.SSLContext:

@@ -87,8 +87,8 @@ def _metadata(resource: Resource, about: Json) -> Iterator[StatusCause]:
         yield from _key(key.lower(), "metadata.annotations")
     size = sum(len(key) + len(str(value)) for key, value in (about.get("annotations") or {}).items())
     if size > MOST_ANNOTATIONS:
-        said = f"Too long: may not be more than {MOST_ANNOTATIONS} bytes"
-        yield StatusCause("FieldValueTooLong", said, "metadata.annotations")
+        message = f"Too long: may not be more than {MOST_ANNOTATIONS} bytes"
+        yield StatusCause("FieldValueTooLong", message, "metadata.annotations")
     for place, owner in enumerate(about.get("ownerReferences") or []):
         for field in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(field):
@@ -100,10 +100,10 @@ def _pod(pod: Json) -> Iterator[StatusCause]:
     if not spec.get("containers"):
         yield required("spec.containers")
     volumes = {volume.get("name") for volume in spec.get("volumes") or []}
-    seen: set[str] = set()
+    volume_names: set[str] = set()
     for part in ("initContainers", "containers"):
         for place, container in enumerate(spec.get(part) or []):
-            yield from _container(container, f"spec.{part}[{place}]", volumes, seen)
+            yield from _container(container, f"spec.{part}[{place}]", volumes, volume_names)
     for place, volume in enumerate(spec.get("volumes") or []):
         if len(volume) < 2:
             yield required(f"spec.volumes[{place}]", "must specify a volume type")
@@ -111,21 +111,21 @@ def _pod(pod: Json) -> Iterator[StatusCause]:
             yield wrong(f"spec.volumes[{place}].name", volume.get("name", ""), _BAD_LABEL)
 
 
-def _container(container: Json, field: str, volumes: set[str | None], seen: set[str]) -> Iterator[StatusCause]:
+def _container(container: Json, field: str, volumes: set[str | None], volume_names: set[str]) -> Iterator[StatusCause]:
     name = str(container.get("name") or "")
     if not name:
         yield required(f"{field}.name")
     elif not re.fullmatch(_LABEL, name) or len(name) > 63:
         yield wrong(f"{field}.name", name, _BAD_LABEL)
-    elif name in seen:
+    elif name in volume_names:
         yield StatusCause("FieldValueDuplicate", f'Duplicate value: "{name}"', f"{field}.name")
-    seen.add(name)
+    volume_names.add(name)
     if not container.get("image"):
         yield required(f"{field}.image")
     for place, mount in enumerate(container.get("volumeMounts") or []):
         if mount.get("name") not in volumes:
-            said = f'Not found: "{mount.get("name")}"'
-            yield StatusCause("FieldValueNotFound", said, f"{field}.volumeMounts[{place}].name")
+            message = f'Not found: "{mount.get("name")}"'
+            yield StatusCause("FieldValueNotFound", message, f"{field}.volumeMounts[{place}].name")
     yield from _resources(container.get("resources") or {}, f"{field}.resources")
 
 
@@ -134,9 +134,9 @@ def _resources(resources: Json, field: str) -> Iterator[StatusCause]:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, value in requests.items():
         if "/" in name and limits.get(name) != value:
-            said = "Limit must be set for non overcommitable resources"
+            message = "Limit must be set for non overcommitable resources"
             yield (
-                required(f"{field}.limits", said)
+                required(f"{field}.limits", message)
                 if name not in limits
                 else wrong(f"{field}.requests", str(value), f"must be equal to {name} limit of {limits[name]}")
             )
@@ -159,49 +159,49 @@ def _lease(lease: Json) -> Iterator[StatusCause]:
         yield wrong("spec.leaseTransitions", spec["leaseTransitions"], "must be greater than or equal to 0")
 
 
-def _causes(resource: Resource, found: Json) -> Iterator[StatusCause]:
-    yield from _metadata(resource, found["metadata"])
+def _causes(resource: Resource, obj: Json) -> Iterator[StatusCause]:
+    yield from _metadata(resource, obj["metadata"])
     own = {PODS: _pod, SECRETS: _secret, LEASES: _lease}.get(resource)
     if own is not None:
-        yield from own(found)
+        yield from own(obj)
 
 
-def check_new(resource: Resource, found: Json) -> None:
+def check_new(resource: Resource, obj: Json) -> None:
     """Refuses what cannot be stored. Raises 422."""
-    if causes := list(_causes(resource, found)):
-        raise invalid(resource, str(found["metadata"].get("name", "")), causes)
+    if causes := list(_causes(resource, obj)):
+        raise invalid(resource, str(obj["metadata"].get("name", "")), causes)
 
 
 def _fixed(pod: Json) -> Json:
     """A pod's spec without what may be changed."""
     spec = dict(pod.get("spec") or {})
     for part in ("containers", "initContainers"):
-        spec[part] = [{name: value for name, value in one.items() if name != "image"} for one in spec.get(part) or []]
+        spec[part] = [{name: value for name, value in item.items() if name != "image"} for item in spec.get(part) or []]
     for name in ("activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"):
         spec.pop(name, None)
     return spec
 
 
-def _changes(resource: Resource, old: Json, found: Json) -> Iterator[StatusCause]:
-    if resource is PODS and _fixed(old) != _fixed(found):
+def _changes(resource: Resource, old: Json, obj: Json) -> Iterator[StatusCause]:
+    if resource is PODS and _fixed(old) != _fixed(obj):
         yield StatusCause("FieldValueForbidden", f"Forbidden: {_CHANGEABLE}", "spec")
     elif resource is PODS:
-        left = (found.get("spec") or {}).get("tolerations") or []
-        if any(one not in left for one in old["spec"].get("tolerations") or []):
-            said = "Forbidden: existing toleration can not be modified except its tolerationSeconds"
-            yield StatusCause("FieldValueForbidden", said, "spec.tolerations")
-    if resource is SECRETS and old.get("immutable") and old.get("data") != found.get("data"):
+        left = (obj.get("spec") or {}).get("tolerations") or []
+        if any(toleration not in left for toleration in old["spec"].get("tolerations") or []):
+            message = "Forbidden: existing toleration can not be modified except its tolerationSeconds"
+            yield StatusCause("FieldValueForbidden", message, "spec.tolerations")
+    if resource is SECRETS and old.get("immutable") and old.get("data") != obj.get("data"):
         yield StatusCause("FieldValueForbidden", "Forbidden: field is immutable when `immutable` is set", "data")
-    if resource is SECRETS and old.get("type") != found.get("type"):
-        yield wrong("type", str(found.get("type")), "field is immutable")
-    added = set(found["metadata"].get("finalizers") or []) - set(old["metadata"].get("finalizers") or [])
+    if resource is SECRETS and old.get("type") != obj.get("type"):
+        yield wrong("type", str(obj.get("type")), "field is immutable")
+    added = set(obj["metadata"].get("finalizers") or []) - set(old["metadata"].get("finalizers") or [])
     if added and old["metadata"].get("deletionTimestamp"):
         why = "no new finalizers can be added if the object is being deleted"
-        said = f"Forbidden: {why}, found new finalizers {sorted(added)}"
-        yield StatusCause("FieldValueForbidden", said, "metadata.finalizers")
+        message = f"Forbidden: {why}, found new finalizers {sorted(added)}"
+        yield StatusCause("FieldValueForbidden", message, "metadata.finalizers")
 
 
-def check_update(resource: Resource, old: Json, found: Json) -> None:
+def check_update(resource: Resource, old: Json, obj: Json) -> None:
     """Refuses a new form of an object that cannot follow its old one. Raises 422."""
-    if causes := [*_causes(resource, found), *_changes(resource, old, found)]:
+    if causes := [*_causes(resource, obj), *_changes(resource, old, obj)]:
         raise invalid(resource, old["metadata"]["name"], causes)

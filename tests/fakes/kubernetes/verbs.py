@@ -42,29 +42,29 @@ class Verbs:
 
     def get(self, resource: Resource, key: Key) -> Version:
         """One object. Raises 404."""
-        found = self.store.shelf(resource).objects.get(key)
-        if found is None:
+        obj = self.store.shelf(resource).objects.get(key)
+        if obj is None:
             raise status.not_found(resource, key[1])
-        return found
+        return obj
 
-    def create(self, resource: Resource, found: Json, namespace: str = "", *, dry: bool = False) -> Json:
+    def create(self, resource: Resource, obj: Json, namespace: str = "", *, dry: bool = False) -> Json:
         """A new object. Raises 404, 409, 422 or 403 with the server's words."""
-        found = clone(found)
-        about = found.setdefault("metadata", {})
+        obj = clone(obj)
+        about = obj.setdefault("metadata", {})
         _named(about)
         if resource.namespaced:
             about["namespace"] = namespace
         for name in (*OWN, "resourceVersion"):
             about.pop(name, None)
         if resource.status and resource.plural not in {"nodes", "persistentvolumes"}:
-            found.pop("status", None)
+            obj.pop("status", None)
         with self.store.lock:
             self._check_namespace(resource, namespace)
-            if self.store.get(resource, key_of(found)) is not None:
+            if self.store.get(resource, key_of(obj)) is not None:
                 raise status.already_exists(resource, about["name"])
-            found = self.admission.admit(resource, completed(resource, found))
-            check_new(resource, found)
-            return _as_if_new(found) if dry else self.store.put(resource, found)
+            obj = self.admission.admit(resource, completed(resource, obj))
+            check_new(resource, obj)
+            return _as_if_new(obj) if dry else self.store.put(resource, obj)
 
     def _check_namespace(self, resource: Resource, namespace: str) -> None:
         if not resource.namespaced:
@@ -76,30 +76,30 @@ class Verbs:
             why = f"unable to create new content in namespace {namespace} because it is being terminated"
             raise status.forbidden(resource, "", why)
 
-    def update(self, resource: Resource, key: Key, found: Json, sub: str = "", *, dry: bool = False) -> Json:
+    def update(self, resource: Resource, key: Key, obj: Json, sub: str = "", *, dry: bool = False) -> Json:
         """Replaces an object (or its status) in full. Raises 404, 409 (stale), 422."""
         with self.store.lock:
             if key not in self.store.shelf(resource).objects and resource.upsert and not sub:
-                _check_uid(resource, key[1], "", found.get("metadata") or {})
-                return self.create(resource, found, key[0], dry=dry)
+                _check_uid(resource, key[1], "", obj.get("metadata") or {})
+                return self.create(resource, obj, key[0], dry=dry)
             old = self.get(resource, key).data
-            about = found.get("metadata") or {}
+            about = obj.get("metadata") or {}
             _check_uid(resource, key[1], old["metadata"]["uid"], about)
             _check_version(resource, old, about, blind=resource.blind)
-            return self._write(resource, old, found, sub, dry=dry)
+            return self._write(resource, old, obj, sub, dry=dry)
 
-    def replace_patched(self, resource: Resource, key: Key, found: Json, sub: str = "", *, dry: bool = False) -> Json:
+    def replace_patched(self, resource: Resource, key: Key, obj: Json, sub: str = "", *, dry: bool = False) -> Json:
         """Stores a patched object. A resourceVersion in it is a condition. Raises 404, 409, 422.
 
         Hold the store's lock from reading the object to here: patches wait for each other, they don't collide.
         """
         with self.store.lock:
             old = self.get(resource, key).data
-            about = found.get("metadata") or {}
+            about = obj.get("metadata") or {}
             _check_version(resource, old, about, blind=True)
             if about.get("uid") not in {None, "", old["metadata"]["uid"]}:
                 raise status.invalid(resource, key[1], [_other_uid(about["uid"])])
-            return self._write(resource, old, found, sub, dry=dry)
+            return self._write(resource, old, obj, sub, dry=dry)
 
     def change(self, resource: Resource, key: Key, change: Callable[[Json], object], uid: str = "") -> Json | None:
         """Has a controller change a copy of an object and stores it; None when it is gone (or has another uid)."""
@@ -107,26 +107,26 @@ class Verbs:
             old = self.store.get(resource, key)
             if old is None or (uid and old["metadata"]["uid"] != uid):
                 return None
-            found = clone(old)
-            change(found)
-            return self._store(resource, old, found)
+            obj = clone(old)
+            change(obj)
+            return self._store(resource, old, obj)
 
-    def _write(self, resource: Resource, old: Json, found: Json, sub: str, *, dry: bool) -> Json:
-        found = _kept(resource, old, found, sub)
+    def _write(self, resource: Resource, old: Json, obj: Json, sub: str, *, dry: bool) -> Json:
+        obj = _kept(resource, old, obj, sub)
         if not sub:
-            found = completed(resource, found)
-            check_update(resource, old, found)
-        return found if dry else self._store(resource, old, found)
+            obj = completed(resource, obj)
+            check_update(resource, old, obj)
+        return obj if dry else self._store(resource, old, obj)
 
-    def _store(self, resource: Resource, old: Json, found: Json) -> Json:
-        if found == old:
+    def _store(self, resource: Resource, old: Json, obj: Json) -> Json:
+        if obj == old:
             return old
-        if found.get("spec") != old.get("spec") and resource.status:
-            found["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1
-        if lifecycle.is_done(resource, found):
-            self.store.put(resource, found)
-            return self.store.remove(resource, key_of(found))
-        return self.store.put(resource, found)
+        if obj.get("spec") != old.get("spec") and resource.status:
+            obj["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1
+        if lifecycle.is_done(resource, obj):
+            self.store.put(resource, obj)
+            return self.store.remove(resource, key_of(obj))
+        return self.store.put(resource, obj)
 
     def page(self, resource: Resource, namespace: str, test: Test | None, limit: int = 0, token: str = "") -> ListPage:
         """A list, in the order of names, in parts of `limit`. Raises 410 for a token older than the compaction."""
@@ -141,8 +141,8 @@ class Verbs:
                 for key in shelf.objects
                 if (not namespace or key[0] == namespace) and (after is None or key > after)
             )
-            found = (shelf.objects[key] for key in keys)
-            fitting = [one for one in found if test is None or test(one.data)]
+            versions = (shelf.objects[key] for key in keys)
+            fitting = [item for item in versions if test is None or test(item.data)]
         if not limit or len(fitting) <= limit:
             return ListPage(fitting, revision)
         part = list(islice(fitting, limit))
@@ -155,8 +155,8 @@ def _named(about: Json) -> None:
         about["name"] = about["generateName"] + uuid4().hex[:5]
 
 
-def _as_if_new(found: Json) -> Json:
-    return {**found, "metadata": {**found["metadata"], "uid": str(uuid4())}}
+def _as_if_new(obj: Json) -> Json:
+    return {**obj, "metadata": {**obj["metadata"], "uid": str(uuid4())}}
 
 
 def _check_version(resource: Resource, old: Json, about: Json, *, blind: bool) -> None:
@@ -183,22 +183,22 @@ def _other_uid(asked: str) -> status.StatusCause:
     return status.StatusCause("FieldValueInvalid", f'Invalid value: "{asked}": field is immutable', "metadata.uid")
 
 
-def _kept(resource: Resource, old: Json, found: Json, sub: str) -> Json:
+def _kept(resource: Resource, old: Json, obj: Json, sub: str) -> Json:
     """The new form with everything that this request has no say in, as it was."""
-    found = clone(found)
-    about = found.setdefault("metadata", {})
+    obj = clone(obj)
+    about = obj.setdefault("metadata", {})
     for name in (*OWN, "resourceVersion", "name", "namespace"):
         about.pop(name, None)
         if name in old["metadata"]:
             about[name] = old["metadata"][name]
-    found["apiVersion"], found["kind"] = resource.api_version, resource.kind
+    obj["apiVersion"], obj["kind"] = resource.api_version, resource.kind
     if sub == "status":
-        return {**clone(old), "metadata": about, "status": found.get("status") or {}}
+        return {**clone(old), "metadata": about, "status": obj.get("status") or {}}
     if resource.status and "status" in old:
-        found["status"] = clone(old["status"])
+        obj["status"] = clone(old["status"])
     elif resource.status:
-        found.pop("status", None)
-    return found
+        obj.pop("status", None)
+    return obj
 
 
 def _token(revision: int, key: Key) -> str:

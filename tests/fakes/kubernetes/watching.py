@@ -54,8 +54,8 @@ def _bookmark(resource: Resource, revision: int, *, complete: bool = False) -> b
     about: Json = {"resourceVersion": str(revision), "creationTimestamp": None}
     if complete:
         about["annotations"] = {"k8s.io/initial-events-end": "true"}
-    found = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": about}
-    return _line("BOOKMARK", json.dumps(found).encode())
+    bookmark = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": about}
+    return _line("BOOKMARK", json.dumps(bookmark).encode())
 
 
 def gone(since: int, current: int) -> bytes:
@@ -156,6 +156,6 @@ class Watch:
                 return wanted.since, [gone(wanted.since, self._store.revision)] if lost else []
         with self._store.lock:
             shelf, at = self._store.shelf(wanted.resource), self._store.revision
-            found: list[tuple[Key, Version]] = sorted(shelf.objects.items(), key=lambda item: item[0])
-        lines = [_line("ADDED", version.encoded) for _, version in found if wanted.fits(version)]
+            items: list[tuple[Key, Version]] = sorted(shelf.objects.items(), key=lambda item: item[0])
+        lines = [_line("ADDED", version.encoded) for _, version in items if wanted.fits(version)]
         return at, [*lines, _bookmark(wanted.resource, at, complete=True)] if wanted.initial else lines

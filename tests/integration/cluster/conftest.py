@@ -27,9 +27,9 @@ def _no_broker() -> Iterator[None]:
 @pytest.fixture
 def ready(shared_database: str) -> Iterator[World]:
     """An installation with a benchmark of three tasks."""
-    with emptied(shared_database) as made:
-        made.benchmark()
-        yield made
+    with emptied(shared_database) as installation:
+        installation.benchmark()
+        yield installation
 
 
 @pytest.fixture
@@ -41,22 +41,22 @@ def database(ready: World) -> Database:
 @pytest.fixture
 def fake() -> Iterator[FakeCluster]:
     """A cluster of our own, with a namespace for our pods."""
-    with fake_cluster(bookmarks=0.5) as found:
-        found.add_namespace(NAMESPACE)
-        yield found
+    with fake_cluster(bookmarks=0.5) as cluster_fake:
+        cluster_fake.add_namespace(NAMESPACE)
+        yield cluster_fake
 
 
 @pytest.fixture
 def cluster(fake: FakeCluster, tmp_path: Path) -> Iterator[Kubernetes]:
     """Our port to it, by the official client."""
-    found = connect(str(fake.kubeconfig(tmp_path / "kubeconfig")), NAMESPACE)
-    yield found
-    found.close()
+    connection = connect(str(fake.kubeconfig(tmp_path / "kubeconfig")), NAMESPACE)
+    yield connection
+    connection.close()
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[PodCluster]:
     """A fake cluster whose pods run the real supervisor, with guests that only answer."""
     registry.load()
-    with light_place(tmp_path) as made:
-        yield made
+    with light_place(tmp_path) as light:
+        yield light

@@ -90,7 +90,7 @@ class TestMount:
     ) -> None:
         monkeypatch.setattr(pod_status, "HITCH_SECONDS", 1.0)
         # Ten tries take some five seconds here, as long as a worker is patient: it does not lose its attempt.
-        place.cluster.script(mount_failed(WORDS, times=9, then=running(place.pods.start)))
+        place.cluster.script(mount_failed(WORDS, times=9, follow_up=running(place.pods.start)))
         monkeypatch.setattr(pods, "PATIENCE_SECONDS", 30.0)
         provider.prepare(SLOT, SPEC)
         until(provider.troubles, 20, what="it is a trouble meanwhile")

@@ -11,8 +11,8 @@ from worker.desktop_supervisor.client import DesktopSupervisorClient
 @pytest.fixture(scope="module", params=FLAVOURS)
 def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
     """A desktop supervisor as root and as an ordinary user, in turn."""
-    with supervisor(request.param) as found:
-        yield found
+    with supervisor(request.param) as supervisor_client:
+        yield supervisor_client
 
 
 @pytest.fixture(params=FLAVOURS)

@@ -16,15 +16,15 @@ SPEC = DesktopSpec(screen=SCREEN)
 @pytest.fixture(scope="package")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodCluster]:
     needs_qemu()
-    with k8s_place(tmp_path_factory.mktemp("k8s"), tiny_image) as made:
-        yield made
+    with k8s_place(tmp_path_factory.mktemp("k8s"), tiny_image) as k8s:
+        yield k8s
 
 
 @pytest.fixture(scope="package")
 def provider(place: PodCluster) -> Iterator[K8sProvider]:
-    made = place.provider()
-    yield made
-    made.close()
+    k8s_provider = place.provider()
+    yield k8s_provider
+    k8s_provider.close()
 
 
 def slot(index: int = 0, node: str = "node-1", fence: int = 1) -> SlotRef:

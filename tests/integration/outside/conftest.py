@@ -38,8 +38,8 @@ class OutsideService:
 class ApiThread:
     """The product's API in a thread, by default at a free port."""
 
-    def __init__(self, settings: Settings, made: World, port: int = 0) -> None:
-        app = create_app(settings, made.factory, made.store)
+    def __init__(self, settings: Settings, world: World, port: int = 0) -> None:
+        app = create_app(settings, world.factory, world.store)
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3, ws="none"))
         self._socket = create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
@@ -64,15 +64,15 @@ def service(postgres_server: str, redis_url: str, tmp_path_factory: pytest.TempP
     registry.load()
     events.configure(redis_url)
     settings = Settings(data_dir=folder, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, lease_seconds=10.0)
-    with databases.copied(postgres_server) as url, world(url) as made:
-        made.benchmark(benchmark_of(note_task(), infeasible_task()), name="notes")
-        worker = InProcessWorker(settings, made)
-        server = ApiThread(settings, made)
-        found = OutsideService(server.url, made, worker)
+    with databases.copied(postgres_server) as url, world(url) as installation:
+        installation.benchmark(benchmark_of(note_task(), infeasible_task()), name="notes")
+        worker = InProcessWorker(settings, installation)
+        server = ApiThread(settings, installation)
+        outside_service = OutsideService(server.url, installation, worker)
         try:
-            yield found
+            yield outside_service
         finally:
-            for client in found.clients:
+            for client in outside_service.clients:
                 client.close()
             server.stop()
             worker.stop()

@@ -52,6 +52,6 @@ def tiny(data: Path) -> Iterator[Tiny]:
 
 @pytest.fixture
 def opened(tiny: Tiny) -> Iterator[OpenDesktop]:
-    made = tiny.provider.open(SlotRef(0), SPEC)
-    yield made
-    made.close()
+    desktop = tiny.provider.open(SlotRef(0), SPEC)
+    yield desktop
+    desktop.close()

@@ -19,8 +19,8 @@ def _no_broker() -> Iterator[None]:
 @pytest.fixture
 def installation(shared_database: str) -> Iterator[World]:
     """An empty installation."""
-    with emptied(shared_database) as made:
-        yield made
+    with emptied(shared_database) as installation_world:
+        yield installation_world
 
 
 @pytest.fixture

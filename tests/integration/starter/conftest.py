@@ -11,14 +11,14 @@ from tests.integration.starter.harness import Bench
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """Real local desktops, if this machine can make them."""
-    made = Bench(tmp_path_factory.mktemp("starter"))
+    starter_bench = Bench(tmp_path_factory.mktemp("starter"))
     try:
-        offer = made.provider.availability()
+        offer = starter_bench.provider.availability()
         if not offer.ok:
             pytest.skip(f"needs local desktops: {offer.reason}")
-        yield made
+        yield starter_bench
     finally:
-        made.close()
+        starter_bench.close()
 
 
 @pytest.fixture

@@ -36,9 +36,9 @@ class Reads:
 
 
 @contextmanager
-def counted(made: World) -> Iterator[Reads]:
+def counted(world: World) -> Iterator[Reads]:
     """What is read of the installation meanwhile."""
-    reads, engine = Reads(), made.factory.kw["bind"]
+    reads, engine = Reads(), world.factory.kw["bind"]
     event.listen(engine, "after_cursor_execute", reads.note)
     try:
         yield reads
@@ -57,13 +57,13 @@ def _no_broker() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def scene(postgres_server: str) -> Iterator[PageScene]:
     """Two agents' runs with every outcome, one under way. Tests that use it only look."""
-    with copied_scene(postgres_server) as made:
-        yield made
+    with copied_scene(postgres_server) as page_scene:
+        yield page_scene
 
 
-def client_of(made: World, folder: Path) -> TestClient:
+def client_of(world: World, folder: Path) -> TestClient:
     """A client of a service over this installation."""
-    return client_to(create_app(Settings(data_dir=folder), made.factory, made.store))
+    return client_to(create_app(Settings(data_dir=folder), world.factory, world.store))
 
 
 def client_to(app: FastAPI) -> TestClient:
@@ -78,10 +78,10 @@ IDLE: list[FastAPI] = []
 
 
 @contextmanager
-def lent(made: World, folder: Path) -> Iterator[TestClient]:
+def lent(world: World, folder: Path) -> Iterator[TestClient]:
     """A client of a service that is reused between installations, with empty caches."""
     app = IDLE.pop() if IDLE else create_app(Settings(data_dir=folder))
-    app.state.edge = AppContext(Settings(data_dir=folder), made.factory, made.store, app.version)
+    app.state.edge = AppContext(Settings(data_dir=folder), world.factory, world.store, app.version)
     yield client_to(app)
     IDLE.append(app)
 
@@ -89,21 +89,21 @@ def lent(made: World, folder: Path) -> Iterator[TestClient]:
 @pytest.fixture
 def client(scene: PageScene, tmp_path: Path) -> Iterator[TestClient]:
     """Looks at the scene."""
-    with lent(scene.world, tmp_path) as found:
-        yield found
+    with lent(scene.world, tmp_path) as test_client:
+        yield test_client
 
 
 @pytest.fixture
 def installation(shared_database: str) -> Iterator[World]:
     """An installation of this test's own, with three tasks and a worker."""
-    with emptied(shared_database) as made:
-        made.benchmark()
-        made.worker()
-        yield made
+    with emptied(shared_database) as emptied_world:
+        emptied_world.benchmark()
+        emptied_world.worker()
+        yield emptied_world
 
 
 @pytest.fixture
 def fresh(installation: World, tmp_path: Path) -> Iterator[TestClient]:
     """A client of that installation, for tests that change something."""
-    with lent(installation, tmp_path) as found:
-        yield found
+    with lent(installation, tmp_path) as test_client:
+        yield test_client

@@ -44,8 +44,8 @@ class Notifier:
         body = {"address": address or f"{self.receiver.address}/hook", "events": events, **more}
         answer = self.client.post("/api/v1/subscriptions", json=body)
         assert answer.status_code == 201, answer.text
-        made: dict[str, Any] = answer.json()
-        return made
+        created: dict[str, Any] = answer.json()
+        return created
 
     def sender(self) -> NotificationSender:
         """A sender with the settings of now."""
@@ -78,7 +78,7 @@ class Notifier:
 def notifier(installation: World, tmp_path: Path) -> Iterator[Notifier]:
     """A service that may send to this machine."""
     with lent(installation, tmp_path) as client, origin() as receiver:
-        made = Notifier(installation, client, receiver, tmp_path)
+        notifying = Notifier(installation, client, receiver, tmp_path)
         # Workers of tests have no heartbeat.
-        made.configure(webhook_private_hosts=("127.0.0.1",), public_url=PUBLIC, lease_seconds=3600.0)
-        yield made
+        notifying.configure(webhook_private_hosts=("127.0.0.1",), public_url=PUBLIC, lease_seconds=3600.0)
+        yield notifying

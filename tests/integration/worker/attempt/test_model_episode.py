@@ -105,7 +105,7 @@ class TestEpisode:
         server.say(REPLIES[0])
         server.fail(500)
         server.say(REPLIES[1])
-        server.cut(said=ScriptedReply("never finished " * 40))
+        server.cut(reply=ScriptedReply("never finished " * 40))
         server.say(REPLIES[2])
         # The time budget would not allow for the waiting, if that were the agent's.
         ended_by, progress, _ = played(models, max_seconds=30.0)
