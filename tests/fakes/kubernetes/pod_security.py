@@ -43,8 +43,8 @@ def baseline(spec: Json) -> Iterator[str]:
         container for container in containers(spec) if set(_capabilities(container, "add")) - _CAPABILITIES
     ]:
         added = ", ".join(f'"{name}"' for name in sorted({n for bad in offenders for n in _capabilities(bad, "add")}))
-        containers_text = _named(offenders)
-        yield f"non-default capabilities ({containers_text} must not include {added} in securityContext.capabilities.add)"
+        listed = _named(offenders)
+        yield f"non-default capabilities ({listed} must not include {added} in securityContext.capabilities.add)"
     if offenders := [volume for volume in spec.get("volumes") or [] if volume.get("hostPath") is not None]:
         yield f"hostPath volumes ({_named(offenders, 'volume')})"
     ports = [
