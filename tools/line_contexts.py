@@ -61,7 +61,7 @@ class LineContexts:
             part.read()
             self._data.update(part)
 
-    def of(self, module: Path, line: int) -> list[str]:
+    def tests_of(self, module: Path, line: int) -> list[str]:
         """Ids of the tests that execute the statement of this line; of a compound statement only its head."""
         tests = self._data.contexts_by_lineno(str(module.resolve()))
         return sorted(

@@ -106,7 +106,7 @@ def _place(options: argparse.Namespace) -> Iterator[ResetTarget]:
         width, _, height = options.screen.partition("x")
         screen = SCREEN if options.tiny else ScreenSize(width=int(width), height=int(height))
         spec = DesktopSpec(screen=screen, image=image.name)
-        yield ResetTarget(data, spec, VmRequest.of(where, image, spec, host), host)
+        yield ResetTarget(data, spec, VmRequest.for_image(where, image, spec, host), host)
 
 
 def measured(place: ResetTarget, times: int) -> list[Figure]:

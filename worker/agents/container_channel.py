@@ -49,7 +49,7 @@ class ContainerChannel:
         self._line = line
         self._engine = engine
         self._attempt_id = attempt_id
-        self._params = ContainerParams.of(params)
+        self._params = ContainerParams.parse(params)
         self._api = api
         self._token = token
         self._lock = Lock()

@@ -222,7 +222,7 @@ class _Attempt:
     def _loop(self, opened: OpenDesktop, watch: CheckpointWatcher | None) -> EndedBy:
         claim, config = self._claim, self._claim.config
         plugin = registry.lookup(PluginKind.AGENT, config.agent)
-        rules = Rules.of(config, self._task)
+        rules = Rules.for_task(config, self._task)
         tracing.annotate({"gen_ai.agent.name": config.agent})
         models = self._tools.models(claim, self._hold)
         line = self._line = self._tools.line(claim, self._hold)

@@ -80,7 +80,7 @@ def works_of(  # noqa: PLR0913, PLR0917 - what a worker is put together from
     models: ModelPool | None = None,
 ) -> WorkerContext:
     """Like `assemble`, for existing providers and judge."""
-    parts = AttemptParts(settings, database, store, models or ModelPool.of(settings))
+    parts = AttemptParts(settings, database, store, models or ModelPool.from_settings(settings))
     tools = {name: parts.dependencies(provider, judge) for name, provider in providers.items()}
     describing = partial(describe, settings, providers, judge, SlotCounter(settings), ContainerTrial(parts.engine))
     return WorkerContext(settings, database, store, describing, tools)
@@ -227,7 +227,7 @@ def describe(
         },
         "observations": registry.names(PluginKind.OBSERVATION),
         "action_spaces": registry.names(PluginKind.ACTION_SPACE),
-        "models": ModelPool.of(settings).offers(),
+        "models": ModelPool.from_settings(settings).offers(),
         "eyes": {"ocr": not unread, "reason": unread, "detectors": sorted(settings.detectors)},
         "evaluators": _fence(judge),
     }

@@ -95,7 +95,7 @@ class WorkerProcess:
         tracing.begin("deskarena-worker", version("deskarena"))
         if settings.worker_metrics_port:
             self._start(MetricsServer(settings))
-        pool = ModelPool.of(settings)
+        pool = ModelPool.from_settings(settings)
         context = assemble(settings, self.database, self.store, self.judge, pool)
         dispatcher, models = Dispatcher(context), pool.models
         self._start(ModelUsageReporter(self.database, pool.meter))
@@ -121,7 +121,7 @@ class WorkerProcess:
         provider = context.tools[K8sProvider.name].provider if K8sProvider.name in context.tools else None
         if not isinstance(provider, K8sProvider):
             return
-        registrar = NodeRegistrar.of(
+        registrar = NodeRegistrar.from_settings(
             context.settings,
             context.database,
             need=provider.largest,

@@ -161,7 +161,9 @@ def try_containers() -> TrialFinding:
 
 def try_models(settings: Settings) -> TrialFinding:
     """All configured endpoints; one without its key is not."""
-    offers = {name: offer for name, offer in ModelPool.of(settings).offers(vendors=True).items() if offer["ok"]}
+    offers = {
+        name: offer for name, offer in ModelPool.from_settings(settings).offers(vendors=True).items() if offer["ok"]
+    }
     if not offers:
         return TrialFinding(MISSING, "no endpoint is configured")
     bad = [f"{name}: {offer['reason']}" for name, offer in offers.items() if offer["answers"] is False]

@@ -31,7 +31,7 @@ def orders(loaded: LoadedBenchmark) -> Iterator[tuple[str, FileRequest]]:
         for step in task.setup:
             if step.type != "generate_file":
                 continue
-            order = FileRequest.of(step.parameters)
+            order = FileRequest.from_parameters(step.parameters)
             kind = str(step.parameters["file_type"])
             if writable(kind, order) and asset_of(kind, order) not in assets:
                 assets.add(asset_of(kind, order))
@@ -78,7 +78,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 hint="Name the folder that contains it.",
             )
         loaded = registry.lookup(PluginKind.BENCHMARK, "windowsworld")().load(options.folder)
-        room = ModelPool.of(get_settings())
+        room = ModelPool.from_settings(get_settings())
         endpoint = room.find(options.endpoint)
         client = registry.lookup(PluginKind.MODEL, endpoint.api)(
             Caller(endpoint, room.gate(endpoint), WaitTimer(), time.sleep)

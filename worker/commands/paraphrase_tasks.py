@@ -32,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", required=True)
     options = parser.parse_args(arguments)
     load("worker.models")
-    models = AttemptModels(ModelPool.of(Settings()), HeldLease(LeaseGrant(uuid4(), "paraphrase"), float("inf")))
+    models = AttemptModels(
+        ModelPool.from_settings(Settings()), HeldLease(LeaseGrant(uuid4(), "paraphrase"), float("inf"))
+    )
     try:
         root = options.folder.resolve()
         pool = read_pool(root, [])

@@ -120,7 +120,7 @@ def _run(source: str, values: Mapping[str, JSON], checks: "_Checks") -> Any:
         "__builtins__": {**vars(builtins), "__import__": _import},
         "__name__": "evaluation",
         "EvalResult": EvalResult,
-        **{name: checks.of(name) for name in CALLS},
+        **{name: checks.check_function(name) for name in CALLS},
     }
     exec(compile(source, "<evaluation function>", "exec"), space)  # noqa: S102 - this is what the process is for.
     return space[FUNCTION](**values)
@@ -150,7 +150,7 @@ class _Checks:
         self._facts = facts
         self.missing: list[Fact] = []
 
-    def of(self, name: str) -> Callable[..., bool]:
+    def check_function(self, name: str) -> Callable[..., bool]:
         def check(*arguments: Any, **named: Any) -> bool:
             try:
                 fact = fact_of(name, arguments, named)

@@ -70,7 +70,7 @@ class NodeRegistrar:
         )
 
     @classmethod
-    def of(  # noqa: PLR0913 - what it works with
+    def from_settings(  # noqa: PLR0913 - what it works with
         cls,
         settings: Settings,
         database: Database,
@@ -84,7 +84,7 @@ class NodeRegistrar:
         if not settings.k8s_pod_image or not configured(settings.kubeconfig):
             return None
         with suppress(Invalid):
-            plan = PodPlan.of(settings)
+            plan = PodPlan.from_settings(settings)
             cluster = connect(settings.kubeconfig, settings.k8s_namespace)
             return cls(
                 settings, plan, database, cluster, need=need, worker=worker, on_takeover=on_takeover, emulated=emulated

@@ -94,7 +94,7 @@ class PodPlan:
         return self.images.kind == "clone" or self.templates.kind == "ephemeral"
 
     @classmethod
-    def of(cls, settings: Settings) -> "PodPlan":
+    def from_settings(cls, settings: Settings) -> "PodPlan":
         """Raises Invalid, with the name of the setting."""
         return cls(
             owner=settings.k8s_instance_label,

@@ -66,7 +66,7 @@ def examine(settings: Settings) -> PreflightResult:
             "missing", "no cluster is configured", "set KUBECONFIG, or run the worker in the cluster"
         )
     try:
-        plan = PodPlan.of(settings)
+        plan = PodPlan.from_settings(settings)
     except Invalid as error:
         return PreflightResult("broken", error.message, f"correct {error.path} (docs/settings.md)")
     try:

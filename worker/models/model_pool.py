@@ -61,7 +61,7 @@ class ModelPool:
         self._lock = Lock()
 
     @classmethod
-    def of(cls, settings: Settings, environ: Mapping[str, str] | None = None) -> "ModelPool":
+    def from_settings(cls, settings: Settings, environ: Mapping[str, str] | None = None) -> "ModelPool":
         """The pool of a worker with these settings; `environ`: default, the process's."""
         secrets = TaskSecrets(settings.data_dir / "secrets")
         return cls(Endpoints(settings.models_path, secrets, os.environ if environ is None else environ))

@@ -49,7 +49,7 @@ class KnownImages:
         with self._lock:
             self._read = {node: images for node, images in self._read.items() if node in nodes}
 
-    def of(self, node: str = "") -> tuple[PodImage, ...]:
+    def on_node(self, node: str = "") -> tuple[PodImage, ...]:
         """All images by name; if several nodes have one, that of the given node is preferred if complete."""
         with self._lock:
             read = sorted(self._read.items(), key=lambda item: (item[0] != node, item[0]))

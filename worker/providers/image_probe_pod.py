@@ -48,7 +48,7 @@ class ImageProbe:
 
     @property
     def images(self) -> tuple[PodImage, ...]:
-        return self._images.of()
+        return self._images.on_node()
 
     def heard(self, volume: Volume, pod_slot: PodSlot, *, new: bool = False) -> None:
         """Records the images of a slot's pod.
@@ -88,7 +88,7 @@ class ImageProbe:
                         self._probe()
                 elif self._error is not None and not self.images:
                     raise self._error
-        return self._images.of(node)
+        return self._images.on_node(node)
 
     def _refresh(self) -> None:
         try:

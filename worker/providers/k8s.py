@@ -329,7 +329,7 @@ class K8sProvider:
             if self._pods is None:
                 settings = self._settings
                 try:
-                    plan = self._plan = PodPlan.of(settings)
+                    plan = self._plan = PodPlan.from_settings(settings)
                 except DeskarenaError as error:
                     raise ClusterLost(error.message, code="desktop_not_created") from error
                 cluster = self._cluster = self._cluster or connect(settings.kubeconfig, settings.k8s_namespace)

@@ -74,7 +74,7 @@ class PodSlot:
             raise ClusterLost(
                 f"the image {choice.folder.name} cannot be used: {choice.reason}", code="image_not_available"
             )
-        return VmRequest.of(choice.folder, choice.image, spec, self.host, built_in=choice.built_in)
+        return VmRequest.for_image(choice.folder, choice.image, spec, self.host, built_in=choice.built_in)
 
     def serves(self, spec: DesktopSpec, default: str) -> bool:
         """Whether it has the requested image, and its pod enough memory for a machine of it."""

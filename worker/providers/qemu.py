@@ -168,7 +168,7 @@ class QemuProvider:
             folder, image = find_image(self._images, spec.image, default=self._settings.default_image)
         except DeskarenaError as error:
             raise ClusterLost(error.message, code="image_not_available", hint=error.hint) from error
-        return VmRequest.of(folder, image, spec, self._known_host())
+        return VmRequest.for_image(folder, image, spec, self._known_host())
 
     def _claim(self, size: int) -> _Claim | None:
         """Reserves room for one more machine; None if there is none."""

@@ -33,7 +33,7 @@ class VmRequest:
     built_in: str = ""
 
     @classmethod
-    def of(
+    def for_image(
         cls, folder: Path, image: MachineImage, spec: DesktopSpec, host: Host, *, built_in: str | None = None
     ) -> "VmRequest":
         """Args: built_in: secret in the image; None = read it from the image folder.
@@ -50,7 +50,7 @@ class VmRequest:
     def as_emulated(self, detail: str) -> "VmRequest":
         """The request without KVM, for a machine that does not boot with it. Args: detail: what happened."""
         spec = DesktopSpec(screen=self.screen, image=self.image.name)
-        return VmRequest.of(self.folder, self.image, spec, self.host.as_emulated(detail), built_in=self.built_in)
+        return VmRequest.for_image(self.folder, self.image, spec, self.host.as_emulated(detail), built_in=self.built_in)
 
     @property
     def size(self) -> int:

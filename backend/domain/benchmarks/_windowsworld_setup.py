@@ -70,7 +70,7 @@ def _file(
     kind = file.file_type.lower().lstrip(".")
     spec: dict[str, JSON] = {"path": path, "file_type": kind, "prompts": list(prompts)}
     spec |= {"like": like[0]} if like else {}
-    written = written_asset(kind, FileRequest.of(spec))
+    written = written_asset(kind, FileRequest.from_parameters(spec))
     return spec | ({"asset": f"asset:{written}"} if written in shared.assets else {})
 
 

@@ -35,7 +35,7 @@ class FileRequest:
     today: date = FIXED
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> "FileRequest":
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> "FileRequest":
         """The request of a `generate_file` step."""
         name = str(parameters["path"]).replace("\\", "/").rsplit("/", 1)[-1]
         return cls(name=name, prompts=tuple(parameters["prompts"]), like=str(parameters.get("like", "")))

@@ -133,7 +133,7 @@ class OdtBackgrounds:
             parent = "" if automatic_only else style.get(f"{_STYLE}parent-style-name", "")
             self._styles[style.get(f"{_STYLE}name", "")] = color, parent
 
-    def of(self, names: tuple[str, ...]) -> str:
+    def color_of(self, names: tuple[str, ...]) -> str:
         """The colour as `#rrggbb` in lower case; `transparent` by default."""
         return next((color.lower() for name in names for color in self._chain(name) if color), "transparent")
 

@@ -69,7 +69,7 @@ class Judgement(Frozen):
     votes: tuple[Vote, ...]
 
     @classmethod
-    def of(cls, data: object) -> "Judgement":
+    def from_evidence(cls, data: object) -> "Judgement":
         """Parses evidence. Raises EvaluatorFailed if it is malformed."""
         try:
             return cls.model_validate(data)

@@ -81,7 +81,7 @@ class Rules:
     wait: Settle
 
     @classmethod
-    def of(cls, config: RunConfig, task: Task) -> "Rules":
+    def for_task(cls, config: RunConfig, task: Task) -> "Rules":
         """The rules of a run for one of its tasks."""
         steps = config.budget.steps_of(task.labels.level, task.max_steps) or DEFAULT_MAX_STEPS
         return cls(max_steps=steps, budget=config.budget, settle=config.settle, wait=config.wait)

@@ -18,7 +18,7 @@ class LabelPair(NamedTuple):
     second: str
 
     @classmethod
-    def of(cls, first: str, second: str) -> Self:
+    def sorted_pair(cls, first: str, second: str) -> Self:
         return cls(*sorted((first, second)))
 
     @property

@@ -16,7 +16,7 @@ class Parameters(Frozen):
     """Base of a plug-in's parameters; unknown ones are errors."""
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> Self:
+    def parse(cls, parameters: Mapping[str, Any]) -> Self:
         """Parses them from a task file's JSON. Raises Invalid with the first wrong parameter's path."""
         try:
             return cls.model_validate(dict(parameters))

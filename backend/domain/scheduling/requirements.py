@@ -26,7 +26,7 @@ class Requirements:
     functions: frozenset[UUID] = frozenset()
     others: bool = True
 
-    def of(self, task: UUID) -> "Requirements":
+    def for_task(self, task: UUID) -> "Requirements":
         """What one task of the group needs."""
         mine = self.functions & {task}
         return replace(self, functions=mine, others=not mine)

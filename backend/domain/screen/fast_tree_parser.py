@@ -64,7 +64,7 @@ class _Marks(NamedTuple):
     """Those of which `true` counts, and nothing else."""
 
     @classmethod
-    def of(cls, names: Names, *, windows: bool) -> "_Marks":
+    def for_names(cls, names: Names, *, windows: bool) -> "_Marks":
         needed = (names.visible,) if windows else (names.visible, names.showing)
         usable = (names.enabled, names.editable, names.expandable, names.checkable)
         texts = ("name", names.kind, names.windows_kind, names.description, names.value)
@@ -84,7 +84,7 @@ def quick_nodes(xml: str, platform: str) -> list[TreeElement]:
     declared = _DECLARED.findall(root[2])
     families = {name: f"{prefix}:" for prefix, uri in declared if (name := family(uri))}
     windows = platform == "Windows" or (not platform and any("windows" in uri for _, uri in declared))
-    marks = _Marks.of(Names(families), windows=windows)
+    marks = _Marks.for_names(Names(families), windows=windows)
     return _read(pieces, marks, {prefix for prefix, _ in declared}, escaped="&" in xml)
 
 

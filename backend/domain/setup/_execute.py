@@ -66,10 +66,10 @@ class ExecuteStep:
     any_exit_code = False
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Execute.of(parameters)
+        _Execute.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        step = _Execute.of(parameters)
+        step = _Execute.parse(parameters)
         command = fill_templates(step.command, context)
         results: list[ExecResult] = []
 

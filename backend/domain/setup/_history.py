@@ -85,11 +85,11 @@ class HistoryStep:
     product: ClassVar[Product] = CHROME
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _History.of(parameters)
+        _History.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         probe = context.desktop.probe()
-        history = _History.of(parameters).history
+        history = _History.parse(parameters).history
         visits = [(visit.url, visit.title, visit.visit_time_from_now_in_seconds) for visit in history]
         folder = self._folder(context, self.product.folders(probe.platform))
         context.desktop.write_file(f"{folder}/Default/History", history_file(visits, probe.clock))

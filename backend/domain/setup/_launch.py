@@ -42,10 +42,10 @@ class LaunchStep:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Launch.of(parameters)
+        _Launch.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        step = _Launch.of(parameters)
+        step = _Launch.parse(parameters)
         words = words_of(step.command)
         program = program_of(words)
         if program in _FORWARDERS and re.search(r"\b1337\b", " ".join(words)):

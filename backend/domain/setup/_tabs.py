@@ -26,12 +26,12 @@ class OpenTabs:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Open.of(parameters)
+        _Open.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         browser = await_browser(context)
         first = list(browser.tabs())[-1:]
-        for url in _Open.of(parameters).urls_to_open:
+        for url in _Open.parse(parameters).urls_to_open:
             try:
                 browser.open(url, timeout=LOAD_SECONDS)
             except GuestRefused as error:
@@ -52,11 +52,11 @@ class CloseTabs:
     """`urls_to_close`. Waits for the browser and for each page, and closes it. One that never appears is a failure."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Close.of(parameters)
+        _Close.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         browser = await_browser(context)
-        for url in _Close.of(parameters).urls_to_close:
+        for url in _Close.parse(parameters).urls_to_close:
             tabs: list[Tab] = []
 
             def is_open(url: str = url, tabs: list[Tab] = tabs) -> bool:

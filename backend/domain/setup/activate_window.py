@@ -16,10 +16,10 @@ class ActivateWindow:
     """`window_name`, `strict`, `by_class`. Where upstream fails if the window is late, this waits for it (15 s)."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        WindowName.of(parameters)
+        WindowName.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        target = WindowName.of(parameters)
+        target = WindowName.parse(parameters)
         desktop = context.desktop
         if not look_again(desktop, lambda: any(_activated(desktop, target, name) for name in target.spellings())):
             titles = ", ".join(window.title for window in desktop.windows()) or "none"

@@ -19,7 +19,7 @@ class ChangeWallpaper:
     """`path` of a picture in the desktop. Returns when it is drawn."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Wallpaper.of(parameters)
+        _Wallpaper.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        context.desktop.call("POST", "/setup/change_wallpaper", {"path": _Wallpaper.of(parameters).path})
+        context.desktop.call("POST", "/setup/change_wallpaper", {"path": _Wallpaper.parse(parameters).path})

@@ -17,8 +17,8 @@ class CloseAll:
     """No parameters. Returns when no window is left; the application of one that stays is ended."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Nothing.of(parameters)
+        _Nothing.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        _Nothing.of(parameters)
+        _Nothing.parse(parameters)
         context.desktop.call("POST", "/setup/close_all", {})

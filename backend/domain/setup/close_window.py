@@ -16,10 +16,10 @@ class CloseWindow:
     """`window_name`, `strict`, `by_class`. A window that asks a question and stays is an error."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        WindowName.of(parameters)
+        WindowName.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        target, desktop = WindowName.of(parameters), context.desktop
+        target, desktop = WindowName.parse(parameters), context.desktop
 
         def there(name: str) -> bool:
             return find_window(desktop, name, strict=target.strict, by_class=target.by_class)

@@ -18,8 +18,8 @@ class CreateFile:
     """`path`, `content` (UTF-8). The folder is made if need be."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _File.of(parameters)
+        _File.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        file = _File.of(parameters)
+        file = _File.parse(parameters)
         context.desktop.write_file(file.path, file.content.encode())

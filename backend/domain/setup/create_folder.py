@@ -18,10 +18,10 @@ class CreateFolder:
     """`path`. A folder that is there already is fine."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Folder.of(parameters)
+        _Folder.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        path = _Folder.of(parameters).path
+        path = _Folder.parse(parameters).path
         result = context.desktop.run_python(f"import os; os.makedirs(os.path.expanduser({path!r}), exist_ok=True)")
         if result.returncode != 0:
             raise TaskSetupFailed(

@@ -22,9 +22,9 @@ class Download:
     """`files`: a list of `{url, path}`; a url is `asset:NAME` or a file of the web (see docs/assets.md)."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        for number, file in enumerate(_Download.of(parameters).files):
+        for number, file in enumerate(_Download.parse(parameters).files):
             asset_name(file.url, f"files.{number}.url")
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        for file in _Download.of(parameters).files:
+        for file in _Download.parse(parameters).files:
             context.desktop.write_file(file.path, context.asset(asset_name(file.url, "url")))

@@ -32,9 +32,9 @@ class ExecuteWithVerification:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _ExecuteParams.of(parameters)
+        _ExecuteParams.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        step = _ExecuteParams.of(parameters)
+        step = _ExecuteParams.parse(parameters)
         request = step.model_dump(mode="json") | {"command": fill_templates(step.command, context)}
         context.desktop.call("POST", "/setup/execute_with_verification", request)

@@ -46,11 +46,11 @@ class GenerateFile:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _File.of(parameters)
+        _File.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        file = _File.of(parameters)
-        order = FileRequest.of(parameters)
+        file = _File.parse(parameters)
+        order = FileRequest.from_parameters(parameters)
         if asks_for_today(file.prompts):
             today = datetime.fromtimestamp(context.desktop.probe().clock, UTC).date()
             order = FileRequest(order.name, order.prompts, order.like, today)

@@ -52,7 +52,7 @@ class _Drive(Parameters):
                 f"{name!r} is not one of {', '.join(_OPERATIONS)}", code="invalid_step", path=f"operation.{number}"
             )
         try:
-            step = _OPERATIONS[name].of(self.args[number])
+            step = _OPERATIONS[name].parse(self.args[number])
         except Invalid as error:
             raise Invalid(
                 error.message.removeprefix(f"{error.path}: "), code="invalid_step", path=f"args.{number}.{error.path}"
@@ -72,10 +72,10 @@ class GoogleDriveStep:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Drive.of(parameters).steps()
+        _Drive.parse(parameters).steps()
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        steps = _Drive.of(parameters).steps()
+        steps = _Drive.parse(parameters).steps()
         try:
             drive = GoogleDrive(context.web, context.secret(SECRET))
             for step in steps:

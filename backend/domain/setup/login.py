@@ -32,10 +32,10 @@ class Login:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Login.of(parameters)
+        _Login.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        _Login.of(parameters)
+        _Login.parse(parameters)
         email, password = _account(context.secret(SECRET))
         context.desktop.probe()
         browser = context.browser()

@@ -17,7 +17,7 @@ class Open:
     """`path`: a file of the desktop. Returns when its window is there."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Open.of(parameters)
+        _Open.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        context.desktop.open_file(_Open.of(parameters).path)
+        context.desktop.open_file(_Open.parse(parameters).path)

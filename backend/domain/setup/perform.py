@@ -48,7 +48,7 @@ class Perform:
 
 
 def _read(parameters: Mapping[str, Any]) -> tuple[OracleStep, ...]:
-    steps = _Steps.of(parameters)
+    steps = _Steps.parse(parameters)
     try:
         return steps.read()
     except Invalid as error:

@@ -50,10 +50,10 @@ class PerturbWindows:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Perturbation.of(parameters)
+        _Perturbation.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        perturbation, desktop = _Perturbation.of(parameters), context.desktop
+        perturbation, desktop = _Perturbation.parse(parameters), context.desktop
         dice = Random(perturbation.seed)  # noqa: S311 - repeatable on purpose, no secret.
         if perturbation.how == "cluttered":
             _clutter(context, dice)

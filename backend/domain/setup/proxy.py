@@ -21,8 +21,8 @@ class Proxy:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Proxy.of(parameters)
+        _Proxy.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        _Proxy.of(parameters)
+        _Proxy.parse(parameters)
         context.secret("upstream_proxy")

@@ -19,7 +19,7 @@ class RecycleFile:
     """`path` of a file or folder of the desktop. A missing path is an error."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _File.of(parameters)
+        _File.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        context.desktop.call("POST", "/setup/recycle", {"path": _File.of(parameters).path})
+        context.desktop.call("POST", "/setup/recycle", {"path": _File.parse(parameters).path})

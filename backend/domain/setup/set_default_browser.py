@@ -25,10 +25,10 @@ class SetDefaultBrowser:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Browser.of({**parameters, **_lower(parameters)})
+        _Browser.parse({**parameters, **_lower(parameters)})
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        browser = _Browser.of({**parameters, **_lower(parameters)}).browser
+        browser = _Browser.parse({**parameters, **_lower(parameters)}).browser
         desktop = context.desktop
         if desktop.probe().platform == "Windows":
             command = ["reg", "add", _KEY, "/v", "ProgId", "/d", _PROGRAMS[browser], "/f"]

@@ -19,8 +19,8 @@ class Sleep:
     """`seconds`, 600 at most. They pass inside the desktop, whose clock it is about."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Sleep.of(parameters)
+        _Sleep.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        seconds = _Sleep.of(parameters).seconds
+        seconds = _Sleep.parse(parameters).seconds
         context.desktop.run_python(f"import time; time.sleep({seconds})", timeout=seconds + 30.0)

@@ -22,8 +22,8 @@ class UploadFile:
     """`files`: a list of `{local_path, path}`; `local_path` names an asset, never a file of the service's machine."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        _Upload.of(parameters)
+        _Upload.parse(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        for file in _Upload.of(parameters).files:
+        for file in _Upload.parse(parameters).files:
             context.desktop.write_file(file.path, context.asset(file.local_path))

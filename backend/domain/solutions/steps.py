@@ -137,7 +137,7 @@ def read_solution(recipe: Sequence[Any]) -> tuple[OracleStep, ...]:
         if not isinstance(step, dict):
             raise Invalid("expected an object with one verb", code="invalid_solution", path=f"oracle.{number}")
         try:
-            steps.append(OracleStep.of(step))
+            steps.append(OracleStep.parse(step))
         except Invalid as error:
             where = f"oracle.{number}" + (f".{error.path}" if error.path else "")
             raise Invalid(error.message.removeprefix(f"{error.path}: "), code="invalid_solution", path=where) from error

@@ -40,7 +40,7 @@ class Mailer:
     sender: str
 
     @classmethod
-    def of(cls, settings: Settings) -> "Mailer | None":
+    def from_settings(cls, settings: Settings) -> "Mailer | None":
         """The mailer of the settings; None: no server is set."""
         if not settings.smtp_host:
             return None

@@ -48,7 +48,7 @@ class Transports:
     email: bool
 
     @classmethod
-    def of(cls, settings: Settings) -> "Transports":
+    def from_settings(cls, settings: Settings) -> "Transports":
         """Those of the settings."""
         return cls(settings.webhook_private_hosts, bool(settings.smtp_host))
 

@@ -52,7 +52,7 @@ def keep_pair(session: Session, benchmark: str, label: str, by: str) -> LabelPai
 def remove_pair(session: Session, benchmark: str, label: str, by: str) -> None:
     """Has workers compute these roll-ups no more, and remove them. Safe to repeat. Raises NotFound: no benchmark."""
     row = get_benchmark(session, benchmark)
-    if repository.remove(session, row.id, LabelPair.of(label, by)):
+    if repository.remove(session, row.id, LabelPair.sorted_pair(label, by)):
         benchmark_parts.mark_stale(session, row.id)
 
 
@@ -72,4 +72,4 @@ def checked_pair(labels: dict[str, dict[str, int]], label: str, by: str) -> Labe
             path="by",
             hint="Choose a label with fewer values.",
         )
-    return LabelPair.of(label, by)
+    return LabelPair.sorted_pair(label, by)

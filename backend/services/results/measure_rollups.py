@@ -128,7 +128,7 @@ def over_tasks(measure: str, tasks: Sequence[TaskTotals], kinds: "TaskKinds", su
     """
     if measure not in sums:
         return None
-    column = _MeasureColumn.of(measure, tasks, kinds, sums[measure])
+    column = _MeasureColumn.from_totals(measure, tasks, kinds, sums[measure])
     with_value = column.counts > 0
     if not with_value.any():
         return None
@@ -151,7 +151,7 @@ def rows(cells: Cells, tasks: Sequence[TaskTotals], kinds: "TaskKinds", sums: Su
         kinds: of these tasks.
         sums: values of their measures.
     """
-    columns = [_MeasureColumn.of(measure, tasks, kinds, sums[measure]) for measure in sorted(sums)]
+    columns = [_MeasureColumn.from_totals(measure, tasks, kinds, sums[measure]) for measure in sorted(sums)]
     return [
         {"dimension": dimension, "key": key, "measure": column.measure, **row}
         for (dimension, key), positions in sorted(cells.items())
@@ -173,7 +173,7 @@ class TaskKinds:
     kinds: Sequence[tuple[str, str | None]]
 
     @classmethod
-    def of(cls, tasks: Sequence[TaskTotals]) -> Self:
+    def from_totals(cls, tasks: Sequence[TaskTotals]) -> Self:
         """Those of tasks, in their order."""
         places: dict[tuple[str, str | None], int] = {}
         kind = [places.setdefault((task.protocol, task.level), len(places)) for task in tasks]
@@ -194,7 +194,7 @@ class _MeasureColumn:
     tasks: Sequence[TaskTotals]
 
     @classmethod
-    def of(cls, measure: str, tasks: Sequence[TaskTotals], kinds: TaskKinds, sums: TaskSums) -> Self:
+    def from_totals(cls, measure: str, tasks: Sequence[TaskTotals], kinds: TaskKinds, sums: TaskSums) -> Self:
         places = np.minimum(np.searchsorted(sums.tasks, kinds.ids), len(sums.tasks) - 1)
         with_value = sums.tasks[places] == kinds.ids
         counts, totals = (np.where(with_value, column[places], 0.0) for column in (sums.numbers, sums.totals))

@@ -41,7 +41,7 @@ class RollupInputs:
     @cached_property
     def kinds(self) -> measure_rollups.TaskKinds:
         """What decides which measures the tasks can have."""
-        return measure_rollups.TaskKinds.of(self.totals)
+        return measure_rollups.TaskKinds.from_totals(self.totals)
 
 
 @dataclass(frozen=True)

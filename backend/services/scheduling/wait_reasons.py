@@ -114,7 +114,7 @@ class _QueueView:
                 places.get(episode.id),
                 needs.get(episode.requirements_id) if episode.requirements_id else None,
             )
-            need = need and need.of(episode.task_id)
+            need = need and need.for_task(episode.task_id)
             ahead = None if place is None else place.ahead
             waiter = EpisodeWait(
                 episode.available_at, stored_reason(episode.reason_code, episode.reason), need, self._lacking(need)

@@ -61,7 +61,7 @@ def create_subscription(
 ) -> CreatedSubscription:
     """Tell a webhook or an e-mail address of what happens in the project. The secret is in this answer only."""
     response.headers["Cache-Control"] = "no-store"
-    return subscriptions.create(session, Transports.of(edge.settings), **dict(body))
+    return subscriptions.create(session, Transports.from_settings(edge.settings), **dict(body))
 
 
 @router.get("/subscriptions/{subscription_id}")

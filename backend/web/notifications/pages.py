@@ -54,7 +54,9 @@ def create(  # noqa: PLR0913 - the form's fields
     """Creates a subscription; the answer shows a webhook's secret, once."""
     try:
         fields = _fields(events, loss_bound, alpha, baseline)
-        created = subscriptions.create(session, Transports.of(edge.settings), kind=kind, address=address, **fields)
+        created = subscriptions.create(
+            session, Transports.from_settings(edge.settings), kind=kind, address=address, **fields
+        )
     except (Invalid, Conflict) as error:
         return _list_page(request, session, edge, problem=error.text)
     return _detail_page(request, session, created, secret=created.secret)

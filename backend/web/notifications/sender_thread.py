@@ -30,7 +30,7 @@ class NotificationSender:
         settings = edge.settings
         hosts = settings.webhook_private_hosts
         self._web = GuardedWeb(EgressPolicy(private_hosts=hosts, setting="DESKARENA_WEBHOOK_PRIVATE_HOSTS"))
-        self._mailer = Mailer.of(settings)
+        self._mailer = Mailer.from_settings(settings)
         self._public_url = public_url(settings)
         self._prune_at = 0.0
 

@@ -55,7 +55,9 @@ def request_of(body: schemas.RunSubmit) -> RunRequest:
 def run_detail(session: Session, run: models.Run) -> RunView:
     """A run with its summary and its current limits."""
     (view,) = run_views(session, [run], {run.id: summary_of(session, run)})
-    return view.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run.id))})
+    return view.model_copy(
+        update={"effective_concurrency": ConcurrencyView.from_concurrency(concurrency_of(session, run.id))}
+    )
 
 
 async def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:

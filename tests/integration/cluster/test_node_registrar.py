@@ -42,7 +42,7 @@ def kubeconfig(fake: FakeCluster, tmp_path: Path) -> Path:
 def present(
     made: Settings, database: Database, *, need: DesktopNeeds | None = NEED, worker: UUID | None = None
 ) -> NodeRegistrar:
-    found = NodeRegistrar.of(
+    found = NodeRegistrar.from_settings(
         made,
         database,
         need=lambda: need,
@@ -115,7 +115,7 @@ class TestPresence:
 
     def test_none_where_no_cluster_is_set_up(self, database: Database) -> None:
         for made in (Settings(), settings(Path("/nowhere"), k8s_pod_image="")):
-            found = NodeRegistrar.of(
+            found = NodeRegistrar.from_settings(
                 made, database, need=lambda: NEED, worker=lambda: None, on_takeover=lambda *_: None
             )
             assert found is None

@@ -25,7 +25,7 @@ from worker.k8s.plan import PodPlan, Volume
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
 
-PLAN = PodPlan.of(
+PLAN = PodPlan.from_settings(
     Settings(k8s_pod_image="registry.example/vm:1", k8s_image_volume="image:images:1", k8s_template_volume="empty:1Gi")
 )
 SLOT, ROOM = SlotRef(0, "n1", "s1", 1), PodResources(64, 0.1)

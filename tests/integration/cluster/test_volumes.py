@@ -181,9 +181,9 @@ class TestPlaces:
         place.cluster.add_node("tainted", kvm=1, taints=[{"key": "gpu", "effect": "NoSchedule"}])
         place.cluster.add_node("labelled", kvm=1, labels={"vm": "yes"})
         place.cluster.cordon("node-1")
-        plan = PodPlan.of(place.settings(**OWN))
+        plan = PodPlan.from_settings(place.settings(**OWN))
         assert ready_nodes(cluster, plan) == ["labelled", "node-2"]
         assert ready_nodes(cluster, dataclasses.replace(plan, nodes="vm=yes")) == ["labelled"]
 
     def test_are_any_where_all_pods_have_the_same_images(self, place: PodCluster, cluster: Cluster) -> None:
-        assert places(cluster, PodPlan.of(place.settings(k8s_nodes="*"))) == [""]
+        assert places(cluster, PodPlan.from_settings(place.settings(k8s_nodes="*"))) == [""]

@@ -95,7 +95,7 @@ def play(desktop: Desktop, steps: int, episode_seed: int) -> Stopwatch:
     plugin = registry.lookup(PluginKind.AGENT, "random")
     space = registry.lookup(PluginKind.OBSERVATION, plugin.observation)()
     config = RunConfig(agent="random", budget=Budget(max_steps=steps, max_seconds=86_400.0))
-    rules = Rules.of(config, make_task())
+    rules = Rules.for_task(config, make_task())
     watch = Stopwatch()
     told = AgentContext(instruction="", screen=desktop.screen, max_steps=steps, seed=episode_seed)
     parts = LoopDependencies(plugin(plugin.Params()), desktop, space, watch, LongPlayClock())

@@ -160,7 +160,7 @@ class Bench:
         run_steps(context, task.setup)
         seconds = {"setup": clock.now() - seconds["setup"], "episode": clock.now()}
         space = registry.lookup(PluginKind.OBSERVATION, plugin.observation)()
-        rules = Rules.of(RunConfig(agent=agent), task)
+        rules = Rules.for_task(RunConfig(agent=agent), task)
         told = AgentContext(
             instruction=task.instruction,
             screen=context.desktop.screen,

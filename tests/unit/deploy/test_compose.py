@@ -209,7 +209,7 @@ class TestSecrets:
             if not text.startswith("${"):
                 monkeypatch.setenv(name, text)
         settings = Settings()
-        place = BucketConfig.of(settings)
+        place = BucketConfig.from_settings(settings)
         assert settings.database_url.get_secret_value().endswith("@postgres/deskarena")
         assert settings.token is not None
         identity = json.loads((tmp_path / "store" / "s3.json").read_text())["identities"][0]

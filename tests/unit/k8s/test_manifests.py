@@ -332,22 +332,24 @@ class TestVolume:
 
 class TestPlanOf:
     def test_takes_the_settings(self) -> None:
-        plan = PodPlan.of(Settings(k8s_pod_image="i", k8s_instance_label="lab", k8s_template_volume="memory:8Gi"))
+        plan = PodPlan.from_settings(
+            Settings(k8s_pod_image="i", k8s_instance_label="lab", k8s_template_volume="memory:8Gi")
+        )
         assert (plan.owner, plan.image, plan.templates) == ("lab", "i", Volume("memory", "8Gi"))
 
     def test_says_which_is_wrong(self) -> None:
         with pytest.raises(Invalid) as raised:
-            PodPlan.of(Settings(k8s_scratch_size="lots"))
+            PodPlan.from_settings(Settings(k8s_scratch_size="lots"))
         assert raised.value.path == "DESKARENA_K8S_SCRATCH_SIZE"
 
     @pytest.mark.parametrize("text", ["claim:its-{node}", "clone:its-{node}:1Gi"])
     def test_claims_of_nodes_need_slots_that_have_one(self, text: str) -> None:
-        assert PodPlan.of(Settings(k8s_image_volume=text, k8s_nodes="vm=yes")).by_node
+        assert PodPlan.from_settings(Settings(k8s_image_volume=text, k8s_nodes="vm=yes")).by_node
         with raises_code(Invalid, "invalid_setting", mentions="DESKARENA_K8S_IMAGE_VOLUME") as raised:
-            PodPlan.of(Settings(k8s_image_volume=text, k8s_slots=8))
+            PodPlan.from_settings(Settings(k8s_image_volume=text, k8s_slots=8))
         assert raised.value.path == "DESKARENA_K8S_IMAGE_VOLUME"
 
     def test_so_do_those_of_templates(self) -> None:
         with pytest.raises(Invalid) as raised:
-            PodPlan.of(Settings(k8s_template_volume="claim:its-{node}", k8s_slots=8))
+            PodPlan.from_settings(Settings(k8s_template_volume="claim:its-{node}", k8s_slots=8))
         assert raised.value.path == "DESKARENA_K8S_TEMPLATE_VOLUME"

@@ -18,7 +18,7 @@ from worker.k8s.plan import PodPlan
 from worker.k8s.pod_inventory import PodInventory
 from worker.k8s.pod_watch import PodWatch
 
-PLAN = PodPlan.of(Settings(k8s_pod_image="registry.example/vm:1", k8s_idle_seconds=30))
+PLAN = PodPlan.from_settings(Settings(k8s_pod_image="registry.example/vm:1", k8s_idle_seconds=30))
 
 
 @pytest.fixture

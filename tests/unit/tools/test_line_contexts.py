@@ -82,7 +82,7 @@ class TestLineContexts:
         ],
     )
     def test_names_the_tests_of_a_line(self, module: Path, line: int, tests: list[str]) -> None:
-        assert LineContexts(module.parent.parent / "records").of(module, line) == tests
+        assert LineContexts(module.parent.parent / "records").tests_of(module, line) == tests
 
 
 class TestStatementLines:

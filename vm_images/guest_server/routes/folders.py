@@ -22,7 +22,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def listing(request: web.Request) -> web.Response:
         path = (await json_params(request)).path("path")
-        tree = await asyncio.to_thread(FolderListing(machine.limits).of, path)
+        tree = await asyncio.to_thread(FolderListing(machine.limits).tree, path)
         return web.json_response({"directory_tree": tree})
 
     async def create(request: web.Request) -> web.Response:
@@ -63,7 +63,7 @@ class FolderListing:
         self._limits = limits
         self._count = 0
 
-    def of(self, path: str) -> dict[str, Any]:
+    def tree(self, path: str) -> dict[str, Any]:
         """The tree of a folder; links are listed and not followed."""
         return {"type": "directory", "name": Path(path).name, "children": self._children(path, 1)}
 

@@ -229,7 +229,7 @@ class Guid(ctypes.Structure):
     _fields_ = (("data", ctypes.c_ubyte * 16),)
 
     @classmethod
-    def of(cls, text: str) -> "Guid":
+    def parse(cls, text: str) -> "Guid":
         """Parses the usual text form."""
         import uuid
 

@@ -125,7 +125,7 @@ def create(identity: str, interface: str) -> Com:
     Raises:
         ComError: the class is not registered.
     """
-    kind, interface_id, pointer = Guid.of(identity), Guid.of(interface), ctypes.c_void_p()
+    kind, interface_id, pointer = Guid.parse(identity), Guid.parse(interface), ctypes.c_void_p()
     code = ole32.CoCreateInstance(
         ctypes.byref(kind), None, _IN_PROCESS, ctypes.byref(interface_id), ctypes.byref(pointer)
     )

@@ -42,7 +42,7 @@ def known_folder(name: str) -> Path:
         GuestError: Windows does not return it.
     """
     place = ctypes.c_void_p()
-    identity = Guid.of(FOLDER_IDENTITIES[name])
+    identity = Guid.parse(FOLDER_IDENTITIES[name])
     failed = shell32.SHGetKnownFolderPath(ctypes.byref(identity), 0, None, ctypes.byref(place))
     try:
         if failed or place.value is None:

@@ -143,7 +143,7 @@ class Automation:
 
 
 def _text_pattern(node: Com) -> Com | None:
-    interface = Guid.of(_IUIAUTOMATION_TEXT_PATTERN)
+    interface = Guid.parse(_IUIAUTOMATION_TEXT_PATTERN)
     argument = (ctypes.c_void_p, ctypes.addressof(interface))
     return node.object(_Element.PATTERN_AS, (ctypes.c_int, _TEXT_PATTERN), argument)
 

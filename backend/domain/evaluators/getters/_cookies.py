@@ -19,7 +19,7 @@ class Cookies(ProfileDatabase):
     query = "SELECT * FROM cookies"
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        profile = DatabaseParameters.of(parameters).user_data_dir
+        profile = DatabaseParameters.parse(parameters).user_data_dir
         platform = context.desktop.probe().platform
         if runs(context):
             await_written(context, (profile,) if profile else self.product.folders(platform))

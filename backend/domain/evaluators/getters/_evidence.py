@@ -28,7 +28,7 @@ class ParameterGetter:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameters are wrong."""
-        self.Params.of(parameters)
+        self.Params.parse(parameters)
 
 
 def only(blobs: Sequence[Blob]) -> Blob:

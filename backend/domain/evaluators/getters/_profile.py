@@ -127,7 +127,7 @@ class ProfileSetting(ParameterGetter, ABC):
         """The setting's value."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        profile = ProfileParameters.of(parameters).user_data_dir
+        profile = ProfileParameters.parse(parameters).user_data_dir
         return collect_files(context, self.product, self.files, profile)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
@@ -150,7 +150,7 @@ class ProfileDatabase(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """Collects the file and its write-ahead log. See the port."""
-        profile = DatabaseParameters.of(parameters).user_data_dir
+        profile = DatabaseParameters.parse(parameters).user_data_dir
         blobs: list[Blob] = []
         for name in self.names:
             blobs = self._settled_files(context, (name, f"{name}-wal", f"{name}-journal"), profile)

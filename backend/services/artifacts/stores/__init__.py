@@ -25,7 +25,7 @@ def open_store(settings: Settings) -> ArtifactStore:
     from backend.services.artifacts.stores.bucket import BucketStore
     from backend.services.artifacts.stores.s3 import BucketConfig
 
-    return BucketStore(BucketConfig.of(settings))
+    return BucketStore(BucketConfig.from_settings(settings))
 
 
 def try_out(store: ArtifactStore) -> None:

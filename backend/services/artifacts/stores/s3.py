@@ -47,7 +47,7 @@ class BucketConfig:
     keys: Callable[[], tuple[str, str]] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def from_settings(cls, settings: Settings) -> Self:
         """From the settings.
 
         Raises:

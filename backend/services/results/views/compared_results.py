@@ -49,7 +49,7 @@ class TaskList:
     hashes: Mapping[str, int]
 
     @classmethod
-    def of(cls, row: AnyRow) -> Self:
+    def from_row(cls, row: AnyRow) -> Self:
         """From a row of `repositories.results.comparisons.task_columns`."""
         keys = sorted(set(row.keys))
         at = {key: place for place, key in enumerate(keys)}
@@ -86,7 +86,7 @@ class SideColumns:
     first: NDArray[np.intp]
 
     @classmethod
-    def of(cls, rows: Sequence[AnyRow], tasks: TaskList) -> Self:
+    def from_rows(cls, rows: Sequence[AnyRow], tasks: TaskList) -> Self:
         """From rows of `repositories.results.comparisons.episode_columns`, one per run."""
         number, ids = len(tasks.keys), [task for row in rows for task in row.tasks]
         at = np.fromiter(map(tasks.places.__getitem__, ids), dtype=np.intp, count=len(ids))
@@ -154,10 +154,10 @@ class ComparedResults:
     def __init__(self, session: Session, groups: Sequence[Sequence[UUID]]) -> None:
         """`groups`: the runs of each side, whose passes are pooled."""
         self._groups, runs = groups, [run_id for group in groups for run_id in group]
-        tasks = TaskList.of(repository.task_columns(session, runs))
+        tasks = TaskList.from_row(repository.task_columns(session, runs))
         rows = {row.run: row for row in repository.episode_columns(session, runs)}
         self._keys = tasks.keys
-        self._sides = [SideColumns.of([rows[run] for run in group if run in rows], tasks) for group in groups]
+        self._sides = [SideColumns.from_rows([rows[run] for run in group if run in rows], tasks) for group in groups]
         quarantined = {tasks.places[task] for task in repository.quarantined_tasks(session) if task in tasks.places}
         self._choose(list(quarantined))
         labels = repository.task_labels(session, groups[0])

@@ -33,7 +33,7 @@ class ConcurrencyView(ReadModel):
     text: str = Field(examples=["3 of 8 slots: model rate limit"])
 
     @classmethod
-    def of(cls, concurrency: Concurrency | None) -> "ConcurrencyView | None":
+    def from_concurrency(cls, concurrency: Concurrency | None) -> "ConcurrencyView | None":
         """None if the run has ended."""
         if concurrency is None:
             return None

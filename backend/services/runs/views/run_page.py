@@ -222,7 +222,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
     parts = _parts_of(session, row.Run)
     return RunPage(
         run=run_row.run.model_copy(
-            update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run_id))}
+            update={"effective_concurrency": ConcurrencyView.from_concurrency(concurrency_of(session, run_id))}
         ),
         split=run_row.split,
         config_hash=row.Run.config_hash,

@@ -82,7 +82,7 @@ def played(
     recorder, progress = MemoryRecorder(), LoopProgress()
     made = plugin(plugin.Params.model_validate(params))
     parts = LoopDependencies(made, desktop, space, recorder, RealClock(), delay_seconds=models.wait_seconds)
-    ended_by = run_episode(parts, context, Rules.of(config, make_task()), progress)
+    ended_by = run_episode(parts, context, Rules.for_task(config, make_task()), progress)
     return ended_by, progress, recorder
 
 

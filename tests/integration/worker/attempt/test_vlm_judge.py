@@ -86,7 +86,7 @@ class Installation:
 
     def rescorer(self) -> Rescorer:
         """What scores again, with the same models."""
-        models = ModelPool.of(Settings(data_dir=self.tape.parent)).models
+        models = ModelPool.from_settings(Settings(data_dir=self.tape.parent)).models
         return Rescorer(Database(self.world.factory), self.world.store, InProcessJudge(), models, every=0.1)
 
     def make_due(self) -> None:
@@ -128,7 +128,7 @@ class TestScored:
 
         kept = here.all(Evidence)
         assert len({row.sha256 for row in kept}) == 1
-        judgement = Judgement.of(json.loads(here.world.store.get(kept[0].sha256)))
+        judgement = Judgement.from_evidence(json.loads(here.world.store.get(kept[0].sha256)))
         assert (judgement.judge.model, judgement.criteria) == ("judge-1", CRITERIA)
         assert judgement.votes[0].replies[0].text == HALF
         assert run.config["judge"]["temperature"] == 0.0

@@ -87,7 +87,11 @@ def judge() -> InProcessJudge:
 @pytest.fixture
 def rescorer(world: World, judge: InProcessJudge, tmp_path: Path) -> Rescorer:
     return Rescorer(
-        Database(world.factory), world.store, judge, ModelPool.of(Settings(data_dir=tmp_path)).models, every=0.1
+        Database(world.factory),
+        world.store,
+        judge,
+        ModelPool.from_settings(Settings(data_dir=tmp_path)).models,
+        every=0.1,
     )
 
 
@@ -131,7 +135,7 @@ class TestOne:
 
         registry.load()
         judge = EvaluatorFence()
-        models = ModelPool.of(Settings(data_dir=tmp_path)).models
+        models = ModelPool.from_settings(Settings(data_dir=tmp_path)).models
         rescorer = Rescorer(Database(world.factory), world.store, judge, models, every=0.1)
         ask_by_function(world)
         assert not rescorer.one()

@@ -60,7 +60,7 @@ def test_the_page_says_it_and_forgets_it_with_the_attempt(
     holds = HeldLeases()
     holds.add(hold)
     heart = Heartbeat(Database(world.factory), holds, 0.05)
-    models = ModelPool.of(Settings(data_dir=tmp_path), {}).attempt(claim, hold)
+    models = ModelPool.from_settings(Settings(data_dir=tmp_path), {}).attempt(claim, hold)
 
     def ask() -> None:
         with pytest.raises(Cancelled):

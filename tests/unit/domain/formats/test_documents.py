@@ -260,6 +260,6 @@ class TestOdt:
 
         def colors(document: Odt) -> list[tuple[str, str]]:
             result = OdtBackgrounds(document)
-            return [(text, result.of(names)) for one in odt_paragraphs(document) for text, names in pieces(one)]
+            return [(text, result.color_of(names)) for one in odt_paragraphs(document) for text, names in pieces(one)]
 
         assert opened(path, colors) == [("T1", "#ffff00"), ("T2", "transparent"), ("none", "#ff0000")]

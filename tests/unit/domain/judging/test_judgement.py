@@ -66,12 +66,12 @@ class TestValue:
 class TestReading:
     def test_reads_what_it_wrote(self) -> None:
         told = judgement(answer(opened=True, final=True))
-        assert Judgement.of(told.model_dump(mode="json")) == told
+        assert Judgement.from_evidence(told.model_dump(mode="json")) == told
 
     @pytest.mark.parametrize("data", [None, [], {}, {"judge": {"model": "m"}}])
     def test_what_is_no_judgement(self, data: object) -> None:
         with raises_code(EvaluatorFailed, "evidence_damaged"):
-            Judgement.of(data)
+            Judgement.from_evidence(data)
 
 
 class TestUsage:

@@ -38,7 +38,7 @@ class LoopRun:
         self.watch: CheckpointWatch | None = None
         self.thinking: Callable[[Callable[[], Any], float], Any] = lambda call, _: call()
         config = RunConfig(agent="scripted", budget=Budget(max_steps=max_steps, **budget))
-        self.rules = Rules.of(config, TASK)
+        self.rules = Rules.for_task(config, TASK)
 
     def run(self) -> EndedBy:
         parts = LoopDependencies(
@@ -69,13 +69,13 @@ TASK = Task(
 class TestRules:
     def test_the_runs_budget_comes_first(self) -> None:
         config = RunConfig(agent="a", budget=Budget(max_steps=3))
-        assert Rules.of(config, TASK.model_copy(update={"max_steps": 7})).max_steps == 3
+        assert Rules.for_task(config, TASK.model_copy(update={"max_steps": 7})).max_steps == 3
 
     def test_then_the_tasks_own(self) -> None:
-        assert Rules.of(RunConfig(agent="a"), TASK.model_copy(update={"max_steps": 7})).max_steps == 7
+        assert Rules.for_task(RunConfig(agent="a"), TASK.model_copy(update={"max_steps": 7})).max_steps == 7
 
     def test_then_thirty(self) -> None:
-        assert Rules.of(RunConfig(agent="a"), TASK).max_steps == 30
+        assert Rules.for_task(RunConfig(agent="a"), TASK).max_steps == 30
 
 
 class TestEnds:

@@ -37,7 +37,7 @@ class Played:
         self.recorder = MemoryRecorder()
         self.progress = LoopProgress()
         budget = Budget(max_steps=max_steps, max_seconds=max_seconds)
-        self.rules = Rules.of(RunConfig(agent="scripted", budget=budget), TASK)
+        self.rules = Rules.for_task(RunConfig(agent="scripted", budget=budget), TASK)
 
     def run(self) -> EndedBy:
         space, clock = Screenshot(), self.desktop.clock

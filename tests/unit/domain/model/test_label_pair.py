@@ -7,14 +7,18 @@ from backend.domain.model.label_pair import LabelPair, values_of
 
 class TestLabelPair:
     def test_is_the_same_from_either_side(self) -> None:
-        assert LabelPair.of("persona", "level") == LabelPair.of("level", "persona") == ("level", "persona")
-        assert LabelPair.of("persona", "level").dimension == "level*persona"
+        assert (
+            LabelPair.sorted_pair("persona", "level")
+            == LabelPair.sorted_pair("level", "persona")
+            == ("level", "persona")
+        )
+        assert LabelPair.sorted_pair("persona", "level").dimension == "level*persona"
 
     def test_a_task_is_in_each_combination_of_its_values(self) -> None:
         labels = {"app": ["a/b", "ü"], "level": ["L1"], "team": ["red"]}
-        cells = list(LabelPair.of("level", "app").cells(labels))
+        cells = list(LabelPair.sorted_pair("level", "app").cells(labels))
         assert list(map(values_of, cells)) == [("a/b", "L1"), ("ü", "L1")]
 
     @pytest.mark.parametrize("labels", [{}, {"level": ["L1"]}, {"level": ["L1"], "app": []}])
     def test_a_task_without_one_of_them_is_in_none(self, labels: dict[str, list[str]]) -> None:
-        assert list(LabelPair.of("level", "app").cells(labels)) == []
+        assert list(LabelPair.sorted_pair("level", "app").cells(labels)) == []

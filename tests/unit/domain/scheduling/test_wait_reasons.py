@@ -111,8 +111,8 @@ class TestUnable:
         function, other = uuid4(), uuid4()
         both = replace(NEED, functions=frozenset({function}))
         poor = [replace(GOOD, functions=False), able("gimp")]
-        reason = unable("local", "noop", None, [both.of(function)], poor)
+        reason = unable("local", "noop", None, [both.for_task(function)], poor)
         assert reason is not None
         assert reason.code is ReasonCode.FUNCTIONS_NOT_SANDBOXED
-        assert unable("local", "noop", None, [both.of(other)], poor) is None
-        assert unable("local", "noop", None, [both.of(function)], [*poor, GOOD]) is None
+        assert unable("local", "noop", None, [both.for_task(other)], poor) is None
+        assert unable("local", "noop", None, [both.for_task(function)], [*poor, GOOD]) is None

@@ -31,4 +31,4 @@ from backend.domain.solutions.steps import OracleStep
     ],
 )
 def test_a_step_reads_as_an_instruction(step: dict[str, Any], text: str) -> None:
-    assert describe(OracleStep.of(step)) == text
+    assert describe(OracleStep.parse(step)) == text

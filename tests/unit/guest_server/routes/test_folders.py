@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
 
 def listed(folder: Path, **limits: Any) -> dict[str, Any]:
     """The children by their names."""
-    tree = FolderListing(GuestLimits(**limits)).of(str(folder))
+    tree = FolderListing(GuestLimits(**limits)).tree(str(folder))
     return {child["name"]: child for child in tree["children"]}
 
 

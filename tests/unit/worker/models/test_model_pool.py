@@ -31,7 +31,7 @@ def server() -> Iterator[ModelServer]:
 def room(folder: Path, text: str = "", **environ: str) -> ModelPool:
     if text:
         (folder / "models.toml").write_text(text)
-    return ModelPool.of(Settings(data_dir=folder), environ)
+    return ModelPool.from_settings(Settings(data_dir=folder), environ)
 
 
 MADE: list[AttemptModels] = []

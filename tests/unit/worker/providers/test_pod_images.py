@@ -16,19 +16,19 @@ def broken(name: str) -> PodImage:
 
 class TestKnownImages:
     def test_nothing_is_known_at_first(self) -> None:
-        assert KnownImages().of() == ()
+        assert KnownImages().on_node() == ()
 
     def test_what_any_node_has_is_there(self) -> None:
         known = KnownImages()
         known.note("n1", (whole("b"), broken("c")))
         known.note("n2", (whole("a"), whole("c")))
-        assert known.of() == (whole("a"), whole("b"), whole("c"))
+        assert known.on_node() == (whole("a"), whole("b"), whole("c"))
 
     def test_a_node_s_own_counts_first(self) -> None:
         known = KnownImages()
         known.note("n1", (whole("a", 512),))
         known.note("n2", (whole("a", 1024),))
-        assert (known.of("n1"), known.of("n2"), known.of("n3")) == (
+        assert (known.on_node("n1"), known.on_node("n2"), known.on_node("n3")) == (
             (whole("a", 512),),
             (whole("a", 1024),),
             (whole("a", 512),),
@@ -38,11 +38,11 @@ class TestKnownImages:
         known = KnownImages()
         known.note("", (whole("a"),))
         known.note("", (whole("b"),))
-        assert known.of() == (whole("b"),)
+        assert known.on_node() == (whole("b"),)
 
     def test_nodes_that_are_gone_have_none(self) -> None:
         known = KnownImages()
         known.note("n1", (whole("a"),))
         known.note("n2", (whole("b"),))
         known.keep(["n2", "n3"])
-        assert known.of() == (whole("b"),)
+        assert known.on_node() == (whole("b"),)

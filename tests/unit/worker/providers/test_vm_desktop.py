@@ -94,7 +94,7 @@ def machine(supervisor: FakeSupervisor, guest: DeafGuest, tmp_path: Path) -> Ite
     gateways, way_out = Gateways(), tmp_path / "gateway"
     held = supervisor.held(guest.port)
     desktop = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
-    order = VmRequest.of(tmp_path, image_of(), SPEC, HOST)
+    order = VmRequest.for_image(tmp_path, image_of(), SPEC, HOST)
     made = StartedVm(supervisor, held, order, desktop, "secret", "clone", "", {})
     lines = partial(gateways.lines, made.address, made.secret, way_out)
     yield QemuDesktop(made, gateways.open(way_out), lines)
@@ -148,7 +148,7 @@ class TestEnding:
         supervisor.on_end = guest.die
         gateways, handle = Gateways(), supervisor.held(guest.server_port)
         desktop = GuestDesktop(address_of(handle), "secret", screen=SPEC.screen)
-        order = VmRequest.of(folder, image_of(guest_server=guest_server), SPEC, HOST)
+        order = VmRequest.for_image(folder, image_of(guest_server=guest_server), SPEC, HOST)
         vm = StartedVm(supervisor, handle, order, desktop, "secret", "clone", "", {})
         way_out = folder / "gateway"
         opened = QemuDesktop(vm, gateways.open(way_out), partial(gateways.lines, vm.address, vm.secret, way_out))

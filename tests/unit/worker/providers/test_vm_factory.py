@@ -27,7 +27,9 @@ from worker.qemu.template import DISK, MEMORY, STATE
 from worker.qemu.templates import Template, Templates
 
 HOST = EMULATING_HOST
-ORDER = VmRequest.of(Path("/images/debian"), image_of(), DesktopSpec(screen=ScreenSize(width=1280, height=800)), HOST)
+ORDER = VmRequest.for_image(
+    Path("/images/debian"), image_of(), DesktopSpec(screen=ScreenSize(width=1280, height=800)), HOST
+)
 
 
 class Stock:
@@ -148,7 +150,7 @@ class Unchecked(LocalTemplateStore):
         return
 
 
-KVM_ORDER = VmRequest.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), KVM_HOST)
+KVM_ORDER = VmRequest.for_image(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), KVM_HOST)
 
 
 class TestEmulationInPlaceOfKvm:
@@ -161,7 +163,7 @@ class TestEmulationInPlaceOfKvm:
     def test_kvm_that_is_set_is_not_given_up(self, tmp_path: Path) -> None:
         acceleration = dataclasses.replace(ACCELERATED, reason=AccelerationReason.SET)
         host = dataclasses.replace(KVM_HOST, acceleration=acceleration)
-        order = VmRequest.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), host)
+        order = VmRequest.for_image(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), host)
         supervisor = RefusingSupervisor(tmp_path, "kvm")
         with raises_code(ClusterLost, "desktop_not_created", mentions="no machine with kvm"):
             VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(Templates(tmp_path))), order)

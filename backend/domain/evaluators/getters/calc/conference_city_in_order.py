@@ -26,7 +26,7 @@ class ConferenceCityInOrder(ParameterGetter):
     Params = _Csv
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetch_file(context, _Csv.of(parameters).csv_path)]
+        return [fetch_file(context, _Csv.parse(parameters).csv_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         text, _ = read_text(write_blob(only(blobs), "table.csv", folder))

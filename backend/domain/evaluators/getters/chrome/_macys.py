@@ -34,7 +34,7 @@ class ProductAddress(ParameterGetter):
         return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        params = _Keys.of(parameters)
+        params = _Keys.parse(parameters)
         url = address(blobs, params.goto_prefix)
         return None if url is None else product(url, params.parse_keys)
 

@@ -25,7 +25,7 @@ class ActiveTabHtmlParse(ParameterGetter):
     Params = PageParts
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        script = call(SCRIPT, query(PageParts.of(parameters)))
+        script = call(SCRIPT, query(PageParts.parse(parameters)))
 
         def look(browser: Browser, tab: Tab) -> Mapping[str, Any]:
             return {"found": browser.evaluate(tab.id, script), **content(browser, tab)}
@@ -33,7 +33,7 @@ class ActiveTabHtmlParse(ParameterGetter):
         return page_evidence(context, look)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        params = PageParts.of(parameters)
+        params = PageParts.parse(parameters)
         tab = page(blobs, params.goto_prefix)
         if tab is None:
             return None if address(blobs, params.goto_prefix) is None else {}

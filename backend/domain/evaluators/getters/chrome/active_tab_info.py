@@ -25,7 +25,7 @@ class ActiveTabInfo(ParameterGetter):
         return page_evidence(context, content)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        prefix = LiveTabParams.of(parameters).goto_prefix
+        prefix = LiveTabParams.parse(parameters).goto_prefix
         tab = page(blobs, prefix)
         if tab is not None:
             return {key: tab.get(key, "") for key in ("title", "url", "content")}

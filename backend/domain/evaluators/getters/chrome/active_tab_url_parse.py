@@ -47,7 +47,7 @@ class ActiveTabUrlParse(ParameterGetter):
         return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        params = _Parse.of(parameters)
+        params = _Parse.parse(parameters)
         url = address(blobs, params.goto_prefix)
         if url is None:
             return None

@@ -25,4 +25,4 @@ class ActiveUrlFromAccessTree(ParameterGetter):
         return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        return address(blobs, LiveTabParams.of(parameters).goto_prefix)
+        return address(blobs, LiveTabParams.parse(parameters).goto_prefix)

@@ -42,7 +42,7 @@ class ChromeAppearanceModeUi(ProfileSetting):
     """
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        files = collect_files(context, CHROME, PREFERENCES, ProfileParameters.of(parameters).user_data_dir)
+        files = collect_files(context, CHROME, PREFERENCES, ProfileParameters.parse(parameters).user_data_dir)
         try:
             with background_page(context.browser(), URL, settled=False) as tab:
                 choice = context.browser().evaluate(tab.id, CHOICE)

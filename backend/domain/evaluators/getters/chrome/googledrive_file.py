@@ -64,10 +64,10 @@ class GoogledriveFile(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         drive = GoogleDrive(context.web, context.secret(SECRET))
-        return [_drive_blob(drive, search) for search in _Drive.of(parameters).searches()]
+        return [_drive_blob(drive, search) for search in _Drive.parse(parameters).searches()]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        params = _Drive.of(parameters)
+        params = _Drive.parse(parameters)
         if len(blobs) != len(params.names):
             raise EvaluatorFailed(
                 f"{len(params.names)} files were requested, {len(blobs)} were collected", code="evidence_mismatch"

@@ -45,7 +45,7 @@ class GotoRecreationPageAndGetHtmlContent(ParameterGetter):
     Params = _Recreation
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        name = _Recreation.of(parameters).name
+        name = _Recreation.parse(parameters).name
         try:
             browser = running(context)
             if browser is None:
@@ -56,7 +56,7 @@ class GotoRecreationPageAndGetHtmlContent(ParameterGetter):
             return [Blob(name=URL, note=error.message)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        params, texts = _Recreation.of(parameters), json_value(only(blobs))
+        params, texts = _Recreation.parse(parameters), json_value(only(blobs))
         if not isinstance(texts, list) or not 0 <= params.order < len(texts):
             raise EvaluatorFailed(f"the page has no {params.name!r} number {params.order}", code="evidence_unreadable")
         return {"expected": {params.name: str(texts[params.order]).strip()}}

@@ -48,7 +48,7 @@ class InfoFromWebsite(ParameterGetter):
     Params = _Website
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Website.of(parameters)
+        params = _Website.parse(parameters)
         try:
             browser = running(context)
             if browser is None:
@@ -60,7 +60,7 @@ class InfoFromWebsite(ParameterGetter):
             return [Blob(name=params.url, note=error.message)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        blob, params = only(blobs), _Website.of(parameters)
+        blob, params = only(blobs), _Website.parse(parameters)
         if blob.data is not None:
             return json_value(blob)
         if params.backups is None:

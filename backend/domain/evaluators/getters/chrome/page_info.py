@@ -28,7 +28,7 @@ class PageInfo(ParameterGetter):
     Params = _Page
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Page.of(parameters)
+        params = _Page.parse(parameters)
         browser = running(context)
         if browser is None:
             return [Blob(name=params.url, note="no browser answers")]

@@ -28,7 +28,7 @@ class PdfFromUrl(ParameterGetter):
     Params = _Print
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        url = _Print.of(parameters).path
+        url = _Print.parse(parameters).path
         browser = running(context)
         if browser is None:
             return [Blob(name=url, note="no browser answers")]
@@ -39,4 +39,4 @@ class PdfFromUrl(ParameterGetter):
         blob = only(blobs)
         if blob.data is None:
             raise EvaluatorFailed(f"{blob.name} could not be printed: {blob.note}", code="evidence_unreadable")
-        return write_blob(blob, _Print.of(parameters).dest, folder)
+        return write_blob(blob, _Print.parse(parameters).dest, folder)

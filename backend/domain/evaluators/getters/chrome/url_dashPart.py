@@ -40,7 +40,7 @@ class UrlDashPart(ParameterGetter):
         return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        params = _Part.of(parameters)
+        params = _Part.parse(parameters)
         parts = (address(blobs, params.goto_prefix) or "").split("/")
         if parts == [""] or not -len(parts) <= params.partIndex < len(parts):
             return None

@@ -26,7 +26,7 @@ class AllPngFileNames(ParameterGetter):
     Params = _Names
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Names.of(parameters)
+        params = _Names.parse(parameters)
         return [fetch_file(context, params.file_path), list_folder(context, params.folder_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -24,7 +24,7 @@ class AreAllImagesTagged(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Folder.of(parameters)
+        params = _Folder.parse(parameters)
         return [ask_route(context, "/are_all_images_tagged", {"directory": params.directory, "tag": params.tag})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -23,7 +23,7 @@ class AreFilesSortedByModifiedTime(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Folder.of(parameters)
+        params = _Folder.parse(parameters)
         return [ask_route(context, "/are_files_sorted_by_modified_time", {"directory": params.directory})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -24,7 +24,7 @@ class IsAllDocxInArchive(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        path = _Folder.of(parameters).folder_path
+        path = _Folder.parse(parameters).folder_path
         return [list_folder(context, path), list_folder(context, join_path(path, "Archive"))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

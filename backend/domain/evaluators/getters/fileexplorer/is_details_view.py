@@ -23,7 +23,7 @@ class IsDetailsView(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Folder.of(parameters)
+        params = _Folder.parse(parameters)
         return [ask_route(context, "/is_details_view", {"path": params.folder_path})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

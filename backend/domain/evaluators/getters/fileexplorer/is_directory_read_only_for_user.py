@@ -24,7 +24,7 @@ class IsDirectoryReadOnlyForUser(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Folder.of(parameters)
+        params = _Folder.parse(parameters)
         payload = {"directory": params.directory, "user": params.user}
         return [ask_route(context, "/is_directory_read_only_for_user", payload)]
 

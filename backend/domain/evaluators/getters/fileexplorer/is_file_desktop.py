@@ -27,7 +27,7 @@ class IsFileDesktop(ParameterGetter):
         place = desktop_folder(context)
         if place.data is None or not agreed(place):
             return [place]
-        payload = {"path": path_of(place), "file_name": _File.of(parameters).filename}
+        payload = {"path": path_of(place), "file_name": _File.parse(parameters).filename}
         return [place, ask_route(context, "/file_exists", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

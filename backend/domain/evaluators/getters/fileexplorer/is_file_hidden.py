@@ -35,7 +35,7 @@ class IsFileHidden(ParameterGetter):
     Params = _File
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        path = _File.of(parameters).file_path
+        path = _File.parse(parameters).file_path
         return [python_says(context, path, _LOOK, path=path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -29,10 +29,10 @@ class IsFileSavedDesktop(ParameterGetter):
         place = desktop_folder(context)
         if not agreed(place):
             return [place]
-        return [place, fetch_file(context, join_path(path_of(place), _File.of(parameters).filename))]
+        return [place, fetch_file(context, join_path(path_of(place), _File.parse(parameters).filename))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         if len(blobs) < 2 or blobs[1].data is None:  # noqa: PLR2004 - the folder and the file.
             return "false"
         text, _ = read_text(write_blob(blobs[1], "saved.txt", folder))
-        return "true" if text is not None and _File.of(parameters).textcontent in text else "false"
+        return "true" if text is not None and _File.parse(parameters).textcontent in text else "false"

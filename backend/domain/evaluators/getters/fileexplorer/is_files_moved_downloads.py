@@ -32,7 +32,7 @@ class IsFilesMovedDownloads(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 2:  # noqa: PLR2004 - the old place and the new.
             raise EvaluatorFailed(f"two folders were requested, {len(blobs)} were collected", code="evidence_mismatch")
-        move = _Move.of(parameters)
+        move = _Move.parse(parameters)
         left, moved = (list(_paths(_tree(blob))) for blob in blobs)
         names = {name for path in left for name in path}
         gone = not {move.file_name, move.folder_name} <= names

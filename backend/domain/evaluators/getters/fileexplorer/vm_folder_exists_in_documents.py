@@ -27,7 +27,7 @@ class VmFolderExistsInDocuments(ParameterGetter):
         place = documents_folder(context)
         if place.data is None or not agreed(place):
             return [place]
-        payload = {"path": path_of(place), "folder_name": _Folder.of(parameters).folder_name}
+        payload = {"path": path_of(place), "folder_name": _Folder.parse(parameters).folder_name}
         return [place, ask_route(context, "/folder_exists", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

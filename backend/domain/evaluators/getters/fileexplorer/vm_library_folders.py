@@ -24,7 +24,7 @@ class VmLibraryFolders(ParameterGetter):
     Params = _Library
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        name = _Library.of(parameters).library_name
+        name = _Library.parse(parameters).library_name
         return [ask_route(context, "/library_folders", {"library_name": name})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -30,11 +30,11 @@ class ZippedFolderInDesktop(ParameterGetter):
     Params = _Archive
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetch_file(context, _Archive.of(parameters).filename)]
+        return [fetch_file(context, _Archive.parse(parameters).filename)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         data = only(blobs).data
-        return "true" if data is not None and _opens(data, _Archive.of(parameters).password) else "false"
+        return "true" if data is not None and _opens(data, _Archive.parse(parameters).password) else "false"
 
 
 def _opens(data: bytes, password: str) -> bool:

@@ -23,14 +23,14 @@ class CacheFile(ParameterGetter):
     Params = _CacheFileParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        name = _CacheFileParams.of(parameters).path
+        name = _CacheFileParams.parse(parameters).path
         data = context.output(name)
         note = "" if data is not None else "no step stored an output under this name"
         return [Blob(name=name, data=data, media_type="text/plain", note=note)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port. Without the output there is no verdict, because it comes from the task's own step."""
-        path = write_blob(only(blobs), _CacheFileParams.of(parameters).path, folder)
+        path = write_blob(only(blobs), _CacheFileParams.parse(parameters).path, folder)
         if path is None:
             raise EvaluatorFailed(f"{blobs[0].name}: {blobs[0].note}", code="evidence_unreadable")
         return path

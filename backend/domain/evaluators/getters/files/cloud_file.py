@@ -21,12 +21,12 @@ class CloudFile:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameters are wrong."""
-        for path in FilesParams.of(parameters).paths:
+        for path in FilesParams.parse(parameters).paths:
             asset_name(path, "path")
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port. Without the file there is no verdict."""
-        return [_fetch(context, asset_name(path, "path")) for path in FilesParams.of(parameters).paths]
+        return [_fetch(context, asset_name(path, "path")) for path in FilesParams.parse(parameters).paths]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         missing = [blob for blob in blobs if blob.data is None]
@@ -34,7 +34,7 @@ class CloudFile:
             raise EvaluatorFailed(
                 f"the expected file is not in the evidence: {missing[0].name}", code="invalid_reference"
             )
-        return write_blobs(FilesParams.of(parameters), blobs, folder)
+        return write_blobs(FilesParams.parse(parameters), blobs, folder)
 
 
 def _fetch(context: SetupContext, name: str) -> Blob:

@@ -28,7 +28,7 @@ class ContentFromVmFile(ParameterGetter):
     Params = _Content
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetch_file(context, _Content.of(parameters).path)]
+        return [fetch_file(context, _Content.parse(parameters).path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         path = write_blob(only(blobs), "book.xlsx", folder)

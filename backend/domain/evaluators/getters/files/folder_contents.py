@@ -65,10 +65,10 @@ class FolderContents:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameters are wrong."""
-        _Folder.of(parameters)
+        _Folder.parse(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        path = _Folder.of(parameters).path
+        path = _Folder.parse(parameters).path
         result = context.desktop.run_python(_WALK.format(path=path))
         if result.returncode != 0:
             return [Blob(name=path, note=result.error.strip()[-500:])]

@@ -23,7 +23,7 @@ class ListDirectory(ParameterGetter):
     Params = _Directory
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        path = _Directory.of(parameters).path
+        path = _Directory.parse(parameters).path
         try:
             return [as_json(path, context.desktop.call("POST", "/list_directory", {"path": path}))]
         except GuestRefused as error:

@@ -38,14 +38,14 @@ class VmFile(ParameterGetter):
     Params = _VmFile
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _VmFile.of(parameters)
+        params = _VmFile.parse(parameters)
         if not params.time_suffix:
             return [fetch_file(context, path) for path in params.paths]
         dated = _with_date(params.paths[0], local_instant(read_clock(context)).strftime(params.time_format))
         return [first_of(context, [dated, params.paths[0]])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        return write_blobs(_VmFile.of(parameters), blobs, folder)
+        return write_blobs(_VmFile.parse(parameters), blobs, folder)
 
 
 def _with_date(path: str, date: str) -> str:

@@ -24,7 +24,7 @@ class VmFileExistsInVmFolder(ParameterGetter):
     Params = _Place
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        place = _Place.of(parameters)
+        place = _Place.parse(parameters)
         return [ask_route(context, "/file_exists", {"path": place.folder_name, "file_name": place.file_name})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -64,10 +64,10 @@ class WrittenAssertion(ParameterGetter):
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid for an expression that cannot be read."""
-        parse(_Assertion.of(parameters).expression)
+        parse(_Assertion.parse(parameters).expression)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        facts = list(parse(_Assertion.of(parameters).expression).facts())
+        facts = list(parse(_Assertion.parse(parameters).expression).facts())
         names = {fact.name for fact in facts}
         blobs: list[Blob] = []
         if "application_running" in names:
@@ -85,7 +85,7 @@ class WrittenAssertion(ParameterGetter):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         by_name = {blob.name: blob for blob in blobs}
-        evidence: dict[str, Any] = {"expression": _Assertion.of(parameters).expression, "files": {}}
+        evidence: dict[str, Any] = {"expression": _Assertion.parse(parameters).expression, "files": {}}
         for name in ("processes", "windows", "clipboard"):
             if name in by_name:
                 evidence[name] = json_value(by_name[name])

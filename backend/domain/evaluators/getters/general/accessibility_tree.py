@@ -17,7 +17,7 @@ class AccessibilityTree:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameters are wrong."""
-        Parameters.of(parameters)
+        Parameters.parse(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port. If the guest refuses, the evaluation fails, not the agent."""

@@ -34,7 +34,7 @@ class ReplayGetter(ParameterGetter):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port. An unknown key is an error of the task."""
-        for step in _Replay.of(parameters).trajectory:
+        for step in _Replay.parse(parameters).trajectory:
             strike(context.desktop, StrokeKind(step.type), step.param)
         return []
 

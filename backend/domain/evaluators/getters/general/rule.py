@@ -25,4 +25,4 @@ class RuleGetter(ParameterGetter):
         return []
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        return _Rule.of(parameters).rules
+        return _Rule.parse(parameters).rules

@@ -68,8 +68,8 @@ def _is_template(value: Any) -> bool:
 
 
 def _parse_rule(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], _Relative]:
-    rules = _Rule.of(parameters).rules
-    return rules, _Relative.of({key: rules[key] for key in _Relative.model_fields if key in rules})
+    rules = _Rule.parse(parameters).rules
+    return rules, _Relative.parse({key: rules[key] for key in _Relative.model_fields if key in rules})
 
 
 @register(PluginKind.GETTER, "rule_relativeTime")

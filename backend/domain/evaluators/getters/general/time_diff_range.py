@@ -27,5 +27,5 @@ class TimeDiffRange(ParameterGetter):
         return [read_clock(context)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        minutes = _Range.of(parameters).diff_range_in_minutes
+        minutes = _Range.parse(parameters).diff_range_in_minutes
         return {"minutes": minutes, "now": f"{local_instant(only(blobs)):%H:%M}"}

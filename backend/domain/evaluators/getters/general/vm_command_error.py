@@ -18,7 +18,7 @@ class VmCommandError(ParameterGetter):
     Params = CommandParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [run(context, CommandParams.of(parameters), stream="error")]
+        return [run(context, CommandParams.parse(parameters), stream="error")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob = only(blobs)

@@ -21,7 +21,7 @@ class VmCommandLine(ParameterGetter):
     Params = CommandParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [run(context, CommandParams.of(parameters), stream="output")]
+        return [run(context, CommandParams.parse(parameters), stream="output")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob = only(blobs)

@@ -28,7 +28,7 @@ class GimpConfigFile(ParameterGetter):
     Params = _Config
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        name = _Config.of(parameters).file_name
+        name = _Config.parse(parameters).file_name
         windows = context.desktop.probe().platform == "Windows"
         form = "~\\AppData\\Roaming\\GIMP\\{}\\{}" if windows else "~/.config/GIMP/{}/{}"
         return [first_of(context, [form.format(version, name) for version in VERSIONS])]
@@ -36,4 +36,4 @@ class GimpConfigFile(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port. An empty file counts as missing."""
         blob = only(blobs)
-        return write_blob(blob, _Config.of(parameters).dest, folder) if blob.data else None
+        return write_blob(blob, _Config.parse(parameters).dest, folder) if blob.data else None

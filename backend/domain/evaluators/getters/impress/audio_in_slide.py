@@ -21,10 +21,10 @@ class AudioInSlide(ParameterGetter):
     Params = SlidePart
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return gather(context, SlidePart.of(parameters), "audio")
+        return gather(context, SlidePart.parse(parameters), "audio")
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        package, params = open_package(blobs, folder), SlidePart.of(parameters)
+        package, params = open_package(blobs, folder), SlidePart.parse(parameters)
         if package is None:
             return None
         return link_target(first(package.links_of(params), "audio"), package, params, blobs, folder)

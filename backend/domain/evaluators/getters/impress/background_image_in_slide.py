@@ -32,10 +32,10 @@ class BackgroundImageInSlide(ParameterGetter):
     Params = SlidePart
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return gather(context, SlidePart.of(parameters), "image")
+        return gather(context, SlidePart.parse(parameters), "image")
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        package, params = open_package(blobs, folder), SlidePart.of(parameters)
+        package, params = open_package(blobs, folder), SlidePart.parse(parameters)
         link_id = None if package is None else _picture_of(package, params.slide_index)
         if package is None or link_id is None:
             return None

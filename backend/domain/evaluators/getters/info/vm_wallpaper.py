@@ -35,4 +35,4 @@ class VmWallpaper(ParameterGetter):
         blob = only(blobs)
         if blob.data is None and blob.note != PLAIN:
             raise EvaluatorFailed(f"the wallpaper {blob.note}", code="evidence_unreadable")
-        return write_blob(blob, _Wallpaper.of(parameters).dest, folder)
+        return write_blob(blob, _Wallpaper.parse(parameters).dest, folder)

@@ -48,7 +48,7 @@ class VmWindowSize(ParameterGetter):
         return [as_json("windows", window_sizes)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        class_name = _Window.of(parameters).app_class_name.lower()
+        class_name = _Window.parse(parameters).app_class_name.lower()
         try:
             for window in json_value(only(blobs)):
                 if class_name in (part.lower() for part in window["class"]):

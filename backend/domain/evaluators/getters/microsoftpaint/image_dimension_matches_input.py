@@ -25,9 +25,9 @@ class ImageDimensionMatchesInput(ParameterGetter):
     Params = _Size
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetch_file(context, _Size.of(parameters).filepath)]
+        return [fetch_file(context, _Size.parse(parameters).filepath)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        params = _Size.of(parameters)
+        params = _Size.parse(parameters)
         picture, _ = read_picture(write_blob(only(blobs), "picture", folder))
         return picture is not None and picture.size == (params.width, params.height)

@@ -24,7 +24,7 @@ class IsRedCirclePresentOnCanvas(ParameterGetter):
     Params = _Picture
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetch_file(context, _Picture.of(parameters).filepath)]
+        return [fetch_file(context, _Picture.parse(parameters).filepath)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         picture, _ = read_picture(write_blob(only(blobs), "picture", folder))

@@ -43,4 +43,4 @@ def two(blobs: Sequence[Blob]) -> tuple[Blob, Blob]:
 
 def search_text(parameters: Mapping[str, Any]) -> str:
     """The text to search for."""
-    return Text.of(parameters).text
+    return Text.parse(parameters).text

@@ -28,9 +28,9 @@ class CheckFileContains(ParameterGetter):
     Params = FileText
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        return [fetch_file(context, FileText.of(parameters).file_path)]
+        return [fetch_file(context, FileText.parse(parameters).file_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        params = FileText.of(parameters)
+        params = FileText.parse(parameters)
         content, _ = read_any_text(write_blob(only(blobs), params.file_path, folder))
         return {"text": params.text, "content": content}

@@ -29,10 +29,10 @@ class CheckFileExists:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameter is missing."""
-        CheckFileExistsParams.of(parameters)
+        CheckFileExistsParams.parse(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        path = CheckFileExistsParams.of(parameters).file_path
+        path = CheckFileExistsParams.parse(parameters).file_path
         try:
             context.desktop.read_file(path, max_bytes=1)
         except GuestRefused as error:

@@ -49,13 +49,13 @@ class CheckSettingEquals(ParameterGetter):
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the name has none of the known forms."""
-        kind, *words = CheckSettingEqualsParams.of(parameters).place
+        kind, *words = CheckSettingEqualsParams.parse(parameters).place
         if kind not in KINDS or len(words) != KINDS[kind]:
             raise Invalid(f"expected {' or '.join(KINDS)} and where it is", code="invalid_check", path="name")
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         self.check(parameters)
-        kind, *words = CheckSettingEqualsParams.of(parameters).place
+        kind, *words = CheckSettingEqualsParams.parse(parameters).place
         if kind == "file":
             return [fetch_file(context, words[0])]
         commands = {
@@ -67,7 +67,7 @@ class CheckSettingEquals(ParameterGetter):
         return [as_json(" ".join(words), result.model_dump())]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002 - the port's signature
-        setting = CheckSettingEqualsParams.of(parameters)
+        setting = CheckSettingEqualsParams.parse(parameters)
         kind, *words = setting.place
         actual = (
             _in_file(only(blobs), *words[1:])

@@ -35,4 +35,4 @@ class CheckWindowExists(ParameterGetter):
         return [as_json("windows", [window.title for window in context.desktop.windows()])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        return {"text": Title.of(parameters).title, "titles": json_value(only(blobs))}
+        return {"text": Title.parse(parameters).title, "titles": json_value(only(blobs))}

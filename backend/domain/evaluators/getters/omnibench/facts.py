@@ -26,7 +26,7 @@ class FactsGetter:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid for an unknown check or wrong parameters of one."""
-        facts = FactsParams.of(parameters).facts
+        facts = FactsParams.parse(parameters).facts
         if len(facts) > MOST_CHECKS:
             raise Invalid(f"at most {MOST_CHECKS} checks are read", code="invalid_check", path="facts")
         for fact in facts:
@@ -36,7 +36,7 @@ class FactsGetter:
                 own(_parameters(fact))
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        facts = FactsParams.of(parameters).facts
+        facts = FactsParams.parse(parameters).facts
         return pack([(fact, _getter(fact).collect(context, _parameters(fact))) for fact in facts])
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> list[FactValue]:  # noqa: ARG002 - evaluation functions ask for more than the task names.

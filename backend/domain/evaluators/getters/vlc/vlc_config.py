@@ -28,4 +28,4 @@ class VlcConfig(ParameterGetter):
         return [fetch_file(context, PLACES.get(platform, PLACES["Linux"]))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        return write_blob(only(blobs), _Config.of(parameters).dest, folder)
+        return write_blob(only(blobs), _Config.parse(parameters).dest, folder)

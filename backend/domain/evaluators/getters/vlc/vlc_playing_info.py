@@ -39,4 +39,4 @@ class VlcPlayingInfo(ParameterGetter):
         return [Blob(name=STATUS, data=reply.body, media_type="text/xml")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        return write_blob(only(blobs), _Status.of(parameters).dest, folder)
+        return write_blob(only(blobs), _Status.parse(parameters).dest, folder)

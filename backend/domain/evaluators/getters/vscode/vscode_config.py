@@ -34,7 +34,7 @@ class VscodeConfig(ParameterGetter):
     Params = _Config
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Config.of(parameters)
+        params = _Config.parse(parameters)
         try:
             context.desktop.activate_window(WINDOW)
         except GuestRefused as error:
@@ -48,7 +48,7 @@ class VscodeConfig(ParameterGetter):
         return [blob if blob.data is not None else _workspaces(context, f"{blob.note}; {called}".rstrip("; "))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        return write_blob(only(blobs), _Config.of(parameters).dest, folder)
+        return write_blob(only(blobs), _Config.parse(parameters).dest, folder)
 
 
 def _await_file(context: SetupContext, path: str, looks: int) -> Blob:

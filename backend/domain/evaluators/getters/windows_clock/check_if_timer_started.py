@@ -25,7 +25,7 @@ class CheckIfTimerStarted(ParameterGetter):
     Params = _Timer
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _Timer.of(parameters)
+        params = _Timer.parse(parameters)
         return [
             ask_route(
                 context,

@@ -24,7 +24,7 @@ class CheckIfWorldClockExists(ParameterGetter):
     Params = _City
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        params = _City.of(parameters)
+        params = _City.parse(parameters)
         return [ask_route(context, "/check_if_world_clock_exists", {"city": params.city, "country": params.country})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

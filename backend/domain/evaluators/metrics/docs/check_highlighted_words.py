@@ -37,10 +37,10 @@ def _yellow(document: Odt) -> list[str]:
         text
         for paragraph in odt_paragraphs(document)
         for text, styles in pieces(paragraph)
-        if text.strip() and backgrounds.of(styles) == _YELLOW
+        if text.strip() and backgrounds.color_of(styles) == _YELLOW
     ]
 
 
 def _spans(document: Odt) -> list[str]:
     backgrounds = OdtBackgrounds(document, automatic_only=True)
-    return ["".join(span.itertext()) for name, span in document.spans() if backgrounds.of((name,)) == _YELLOW]
+    return ["".join(span.itertext()) for name, span in document.spans() if backgrounds.color_of((name,)) == _YELLOW]

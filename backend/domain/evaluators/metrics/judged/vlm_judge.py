@@ -22,4 +22,4 @@ def vlm_judge(result: Any, *, criteria: Sequence[Criterion], part: str = FINAL) 
         EvaluatorFailed: the judgement does not match the criteria: one is missing, an unknown one is judged, or votes
             are missing.
     """
-    return Judgement.of(result).value(part, criteria)
+    return Judgement.from_evidence(result).value(part, criteria)

@@ -25,9 +25,9 @@ class SheetFormats:
 
     def at(self, row: int, column: int, name: str) -> Any:
         """A property of one cell, None if it is not set."""
-        return self.of(self._sheet.at(row, column), name)
+        return self.property_of(self._sheet.at(row, column), name)
 
-    def of(self, cell: StoredCell, name: str, changes: CellFormat | None = None) -> Any:
+    def property_of(self, cell: StoredCell, name: str, changes: CellFormat | None = None) -> Any:
         """A property of a cell that was already read.
 
         Args:

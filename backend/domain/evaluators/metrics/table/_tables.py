@@ -59,7 +59,7 @@ class TableOptions(Parameters):
 
 def check_options(options: Mapping[str, Any]) -> None:
     """Raises Invalid with the position of the first invalid option."""
-    TableOptions.of(options)
+    TableOptions.parse(options)
 
 
 def with_check(metric: T) -> T:
@@ -73,7 +73,7 @@ def judge_tables(
 ) -> MetricValue:
     """1 if all rules are met. All are evaluated, so that the reasons are complete and independent of their order."""
     try:
-        rules = TableOptions.of(options).rules
+        rules = TableOptions.parse(options).rules
     except Invalid as error:
         raise EvaluatorFailed(f"options of compare_table: {error.message}", code="invalid_rule") from error
     gold = None if expected is None else _expectation(expected)

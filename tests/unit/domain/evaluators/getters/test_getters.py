@@ -44,12 +44,12 @@ class TestFiles:
     )
     def test_wrong_parameters_are_refused(self, parameters: dict[str, Any]) -> None:
         with pytest.raises(Invalid):
-            FilesParams.of(parameters)
+            FilesParams.parse(parameters)
 
     def test_folders_in_a_name_are_dropped(self) -> None:
-        assert FilesParams.of({"path": "/a", "dest": "../../etc/passwd"}).names == ("passwd",)
-        assert FilesParams.of({"path": "/a", "dest": "..\\..\\x.txt"}).names == ("x.txt",)
-        assert FilesParams.of({"path": "/a", "dest": ".."}).names == ("file",)
+        assert FilesParams.parse({"path": "/a", "dest": "../../etc/passwd"}).names == ("passwd",)
+        assert FilesParams.parse({"path": "/a", "dest": "..\\..\\x.txt"}).names == ("x.txt",)
+        assert FilesParams.parse({"path": "/a", "dest": ".."}).names == ("file",)
 
 
 class TestVmFile:

@@ -232,7 +232,7 @@ class TestOpenStore:
         for name in ("ACCESS", "SECRET"):
             (tmp_path / name).write_text("first")
             monkeypatch.setenv(f"DESKARENA_S3_{name}_KEY_FILE", str(tmp_path / name))
-        client = s3.connect(BucketConfig.of(Settings(s3_bucket="b", s3_endpoint=endpoint)))
+        client = s3.connect(BucketConfig.from_settings(Settings(s3_bucket="b", s3_endpoint=endpoint)))
         seen: list[str] = []
         client.meta.events.register("before-send", lambda request, **_: seen.append(request.headers["Authorization"]))
         client.list_buckets()
@@ -243,7 +243,7 @@ class TestOpenStore:
 
     @pytest.mark.parametrize(("endpoint", "style"), [("", False), ("http://s:1", True)])
     def test_the_path_style_follows_the_endpoint(self, endpoint: str, style: bool) -> None:  # noqa: FBT001
-        assert BucketConfig.of(Settings(s3_bucket="b", s3_endpoint=endpoint)).path_style is style
+        assert BucketConfig.from_settings(Settings(s3_bucket="b", s3_endpoint=endpoint)).path_style is style
 
     def test_one_key_alone_is_refused(self) -> None:
         with raises_code(Invalid, "invalid_setting", path="DESKARENA_S3_ACCESS_KEY, DESKARENA_S3_SECRET_KEY"):

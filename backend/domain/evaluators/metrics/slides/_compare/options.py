@@ -70,7 +70,7 @@ class CompareSlidesOptions:
     manner: CompareMode = CompareMode()
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], manner: CompareMode) -> "CompareSlidesOptions":
+    def parse(cls, settings: Mapping[str, Any], manner: CompareMode) -> "CompareSlidesOptions":
         """Parses a task's options. Keys that begin with `_` are remarks; `enable_debug` switches only upstream's log.
 
         Raises:

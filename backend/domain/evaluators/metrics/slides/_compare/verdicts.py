@@ -20,7 +20,7 @@ def compare(result: str | None, expected: str | None, settings: Mapping[str, Any
     Raises:
         EvaluatorFailed: the expected deck cannot be read, or an option is invalid.
     """
-    options = CompareSlidesOptions.of(settings, manner)
+    options = CompareSlidesOptions.parse(settings, manner)
     model, reason = read_deck(expected, as_stored=manner.strict)
     if model is None:
         raise EvaluatorFailed(f"expected presentation: {reason}", code="invalid_reference")

@@ -49,7 +49,7 @@ class StyleRule(PairRule):
         changes = conditions.changes()
         books.notes.extend(conditions.notes)
         props = tuple(name for name in self.props if name != "merge")
-        plain = [looks.of(StoredCell(0, 0, None), name) for name in props]
+        plain = [looks.property_of(StoredCell(0, 0, None), name) for name in props]
         table: dict[Any, Any] = {"merged": sorted(sheet.merged)} if "merge" in self.props else {}
         if books.strict:
             table["used up to"] = _corner(sheet)
@@ -58,7 +58,7 @@ class StyleRule(PairRule):
             # Cells of one format look the same, except for properties that depend on their values.
             alike = (cell.style, cell.formula, type(cell.value))
             if alike not in known or (cell.row, cell.column) in changes or "hyperlink" in props:
-                known[alike] = [looks.of(cell, name) for name in props]
+                known[alike] = [looks.property_of(cell, name) for name in props]
             values = known[alike]
             for change in changes.get((cell.row, cell.column), ())[::-1]:
                 values = [
@@ -71,7 +71,7 @@ class StyleRule(PairRule):
 
 def _property_after(looks: SheetFormats, cell: StoredCell, name: CellProperty, change: CellFormat, now: Any) -> Any:
     """A property after one condition, if the condition sets it. The highest priority is applied last."""
-    plain, changed = looks.of(cell, name), looks.of(cell, name, change)
+    plain, changed = looks.property_of(cell, name), looks.property_of(cell, name, change)
     return now if changed == plain else changed
 
 
