@@ -227,7 +227,7 @@ def prepare_node() -> bool:
 # --- system packages ------------------------------------------------------------------------------------
 
 
-def wanted_packages(lists: Iterable[str]) -> list[str]:
+def read_package_lists(lists: Iterable[str]) -> list[str]:
     """Reads package lists: one name a line, `#` starts a comment."""
     names: list[str] = []
     for kind in lists:
@@ -288,7 +288,7 @@ def install_system(names: list[str]) -> bool:
 
 def prepare_system(lists: list[str]) -> bool:
     """Installs the system packages that are missing, or prints the command that would."""
-    packages = wanted_packages(lists)
+    packages = read_package_lists(lists)
     if not PYTHON.exists() and ensurepip_missing():
         packages.insert(0, venv_package())
     missing = missing_packages(packages)

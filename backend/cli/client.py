@@ -118,7 +118,7 @@ class Api:
         """GET bytes from a `path` that the API returned."""
         return self._repeat(lambda: self._send("GET", path).content)
 
-    def download_if_there(self, path: str) -> bytes | None:
+    def download_if_exists(self, path: str) -> bytes | None:
         """Like `download`, but None if the response is 404."""
         response = self._request("GET", path)
         if response.status_code == HTTPStatus.NOT_FOUND:

@@ -167,7 +167,7 @@ class ExportDownload:
             raise CliError(f"The service listed {name[:80]!r}, which is not a picture.", code="export_damaged")
         if sha256_of(self._out / name) == match[1]:
             return False
-        data = self._api.download_if_there(f"{API}/artifacts/{match[1]}")
+        data = self._api.download_if_exists(f"{API}/artifacts/{match[1]}")
         if data is None:
             return None
         if hashlib.sha256(data).hexdigest() != match[1]:

@@ -35,7 +35,7 @@ def known_order(order: SortOrder | None, columns: Collection[str]) -> SortOrder 
     return order if order is not None and order.column in columns else None
 
 
-def is_begun(order: SortOrder | None, cursor: UUID | None) -> bool:
+def is_later_page(order: SortOrder | None, cursor: UUID | None) -> bool:
     """Whether the page is not the list's first one."""
     return cursor is not None if order is None else order.page > 1
 

@@ -34,7 +34,7 @@ def is_there(desktop: Desktop) -> bool:
 class TestOpen:
     def test_a_desktop_is_ready_for_its_first_observation(self, opened: OpenDesktop) -> None:
         assert opened.alive()
-        assert opened.why_dead() == ""
+        assert opened.death_reason() == ""
         assert opened.desktop.frame().data
 
     def test_it_can_be_reached_by_the_live_pump(self, opened: OpenDesktop) -> None:

@@ -157,7 +157,7 @@ def add_offline_study(world: World, client: TestClient, folder: Path) -> dict[st
     body = {"demonstrations": "buttons", "base": {"agent": "random", "seed": 1}}
     study = client.post("/api/v1/offline-studies", json=body).json()["id"]
     worker = OfflineEvaluator(Database(world.factory), world.store, lambda _: FakeModels(), every=0.1)
-    while worker.one():
+    while worker.process_next():
         pass
     with world.work() as session:
         return {"offline_study_id": study, "answer_id": session.scalars(select(OfflineAnswer.id).limit(1)).one()}

@@ -42,7 +42,7 @@ class MemoryBook(MemoryRecorder):
         self._check()
         self.openings.append(facts)
 
-    def opened(self, desktop: Mapping[str, Any]) -> None:
+    def note_desktop(self, desktop: Mapping[str, Any]) -> None:
         self._check()
         self.desktop = desktop
 

@@ -32,7 +32,7 @@ class FakeOpenDesktop:
     def alive(self) -> bool:
         return not self.fake.dead
 
-    def why_dead(self) -> str:
+    def death_reason(self) -> str:
         return self.fake.dead
 
     def ending(self) -> DesktopEnd:
@@ -44,7 +44,7 @@ class FakeOpenDesktop:
     def picture(self) -> Frame | None:
         return self.last
 
-    def taken_away(self) -> str:
+    def revocation_reason(self) -> str:
         return self.taken
 
     def let_out(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> None:

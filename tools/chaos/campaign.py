@@ -22,7 +22,7 @@ from tools.chaos.facts import Facts, read
 from tools.chaos.faults import KINDS, Scene
 from tools.chaos.invariants import Expected, Violation, missing, violations
 from tools.chaos.load import EpisodeLoad, Workload, expected_scores
-from tools.chaos.marks import begun_on_closed, named, unasked
+from tools.chaos.marks import attempts_on_closed_nodes, named, unasked
 from tools.chaos.plan import PlannedFault, Volley
 from tools.chaos.recovery import LIMIT, uptakes
 from tools.chaos.report import CampaignOutcome
@@ -264,7 +264,7 @@ class Campaign:
                 *violations(facts, self.expected, at_end=True),
                 *accepted,
                 *named(facts, self.scene.marks),
-                *begun_on_closed(facts, self.scene.closed),
+                *attempts_on_closed_nodes(facts, self.scene.closed),
                 *unasked(facts, self.scene.cancelled),
             ],
         )

@@ -49,7 +49,7 @@ def _says(attempt: AttemptFact, mark: PodMark) -> bool:
     return attempt.failure_class == "cluster" and any(words in attempt.failure_message for words in mark.words)
 
 
-def begun_on_closed(facts: Facts, closed: Sequence[ClosedNode]) -> list[Violation]:
+def attempts_on_closed_nodes(facts: Facts, closed: Sequence[ClosedNode]) -> list[Violation]:
     """Attempts that began on a node that was closed.
 
     Args:

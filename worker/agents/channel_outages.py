@@ -44,6 +44,6 @@ class ChannelOutages:
             raise ClusterLost(f"{why}: external agents cannot act on the desktop", code="agent_channel_down")
         return began
 
-    def heard(self) -> None:
+    def end_outage(self) -> None:
         """Records that the agent was heard from."""
         self.unheard = ""

@@ -76,7 +76,7 @@ class RedisChannel:
             return self._waiting.popleft()
 
     def present(self) -> bool:
-        return agent_channel_store.heard(self._attempt_id)
+        return agent_channel_store.has_contact(self._attempt_id)
 
     def wait_seconds(self) -> float:
         return self._outages.seconds()
@@ -90,11 +90,11 @@ class RedisChannel:
         with self._lock:
             if self._shown is not None:
                 self._shown = None
-                agent_channel_store.forget_seen(self._attempt_id)
+                agent_channel_store.forget_observation(self._attempt_id)
 
     def _put(self, *, again: bool) -> None:
         if self._shown is not None:
-            put = agent_channel_store.put_seen(self._attempt_id, *self._shown, again=again)
+            put = agent_channel_store.put_observation(self._attempt_id, *self._shown, again=again)
             self._renew_at = time.monotonic() + (RENEW_SECONDS if put else 0.0)
             self._forgotten = self._forgotten and not put
 
@@ -103,18 +103,18 @@ class RedisChannel:
         if time.monotonic() < self._renew_at or self._shown is None:
             return
         # After an outage the observation may still exist although an answer to it was lost.
-        if not self._forgotten and agent_channel_store.keep_seen(self._attempt_id, self._shown[0]):
+        if not self._forgotten and agent_channel_store.renew_observation(self._attempt_id, self._shown[0]):
             self._renew_at = time.monotonic() + RENEW_SECONDS
         else:
             self._put(again=True)
 
     def _fetch(self, seconds: float) -> bool:
         """Fetches new messages. False while the broker is unavailable."""
-        rows = agent_channel_store.next_said(self._attempt_id, self._last, seconds)
+        rows = agent_channel_store.next_messages(self._attempt_id, self._last, seconds)
         if rows is None:  # A restarted broker may have lost everything.
             self._renew_at, self._forgotten = 0.0, True
         elif rows:
-            self._outages.heard()
+            self._outages.end_outage()
         for number, body in rows or ():
             self._last = number
             message = _read(body)
@@ -126,14 +126,14 @@ class RedisChannel:
         """Records what prevents the agent from acting. Raises ClusterLost if it lasts too long."""
         if connected and time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + API_LOOK_SECONDS
-            self._api_there = agent_channel_store.api_there()
+            self._api_there = agent_channel_store.is_api_alive()
             # An API of an older release does not report itself.
             self._api_known = self._api_known or self._api_there
             if self._outages.unheard and self._api_there and self.present():
-                self._outages.heard()
+                self._outages.end_outage()
         away = API if self._api_known and not self._api_there else ""
         if self._outages.note(away if connected else BROKER) and connected:
-            agent_channel_store.forget_heard(self._attempt_id)
+            agent_channel_store.forget_contact(self._attempt_id)
 
 
 def _read(body: bytes) -> Mapping[str, Any] | None:

@@ -33,7 +33,7 @@ class AttemptLog(Recorder, Protocol):
         """The desktop is being created; `facts` are those of `worker.attempt.desktop_progress`."""
         ...
 
-    def opened(self, desktop: Mapping[str, Any]) -> None:
+    def note_desktop(self, desktop: Mapping[str, Any]) -> None:
         """The desktop exists; `desktop` is the provider's description of it."""
         ...
 

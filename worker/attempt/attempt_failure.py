@@ -86,4 +86,4 @@ def last_picture(opened: OpenDesktop, index: int) -> StepRecord | None:
 
 def _revocation(opened: OpenDesktop, error: Exception) -> str:
     """Why a cluster took the lost machine away; empty if it did not."""
-    return opened.taken_away() if isinstance(error, GuestLost) and isinstance(opened, RevocableDesktop) else ""
+    return opened.revocation_reason() if isinstance(error, GuestLost) and isinstance(opened, RevocableDesktop) else ""

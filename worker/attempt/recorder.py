@@ -88,7 +88,7 @@ class AttemptRecorder:
         """The desktop is being created; `facts` describe the current phase."""
         self._database.insist(lambda session: attempts.note_opening(session, self._fence, facts), self._hold)
 
-    def opened(self, desktop: Mapping[str, Any]) -> None:
+    def note_desktop(self, desktop: Mapping[str, Any]) -> None:
         """The desktop exists; `desktop` is the provider's description of it."""
         self._database.insist(lambda session: attempts.note_desktop(session, self._fence, desktop), self._hold)
 

@@ -155,7 +155,7 @@ class _Attempt:
         with self._phases.timed("reset"):
             opened = self._opened = self._open_desktop()
             self._hold.attach(opened)
-            self._book.opened(opened.details)
+            self._book.note_desktop(opened.details)
             self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
             # Screen first: nothing uses egress yet, and its preparation takes an emulated machine time.
             frame = opened.desktop.frame()

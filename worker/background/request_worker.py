@@ -36,7 +36,7 @@ class RequestQueueWorker(PeriodicThread, ABC):
         if self._ended.is_set():
             raise ModelApiFailed("the worker stopped before the model responded", code="model_request_abandoned")
 
-    def one(self) -> bool:
+    def process_next(self) -> bool:
         """Processes the next request in one transaction that locks its row.
 
         False if there was none, and during maintenance.
@@ -92,5 +92,5 @@ class RequestQueueWorker(PeriodicThread, ABC):
 
         A request that is running when the worker stops is repeated by another.
         """
-        while not self._ended.is_set() and self.one():
+        while not self._ended.is_set() and self.process_next():
             pass

@@ -48,7 +48,7 @@ from worker.base.health import health_limits
 from worker.base.lease import HeldLease
 from worker.desktops.guest import read_clipboard
 from worker.evaluation.evaluator import Evaluator
-from worker.local.capacity import room_here
+from worker.local.capacity import free_resources
 from worker.models.model_pool import ModelPool
 from worker.perception.element_detectors import Detectors, WorkerPerception
 from worker.perception.ocr import why_not as no_text
@@ -179,7 +179,7 @@ def _insisting(database: Database, hold: HeldLease, work: Callable[[Session], T]
 class SlotCounter:
     """Computes a provider's slots once: later, running desktops would be counted as missing room."""
 
-    def __init__(self, settings: Settings, room: Callable[[Path], FreeResources] = room_here) -> None:
+    def __init__(self, settings: Settings, room: Callable[[Path], FreeResources] = free_resources) -> None:
         self._settings = settings
         self._room = room
         self._counted: dict[str, SlotCount] = {}

@@ -126,7 +126,7 @@ class WorkerProcess:
             context.database,
             need=provider.largest,
             worker=lambda: dispatcher.identity,
-            on_takeover=dispatcher.taken_over,
+            on_takeover=dispatcher.on_takeover,
             emulated=provider.emulated,
         )
         if registrar is None:

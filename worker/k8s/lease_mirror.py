@@ -76,7 +76,7 @@ class LeaseMirror(PeriodicThread):
             return
         holds = {
             holding.name: holding
-            for holding in self._database.once(lambda session: _slot_holds(nodes.held_by(session, who[0])))
+            for holding in self._database.once(lambda session: _slot_holds(nodes.leases_of(session, who[0])))
         }
         self._left &= {hold.lease_id for hold in holds.values()}
         ours = {name: holding for name, holding in holds.items() if holding.lease_id not in self._left}

@@ -33,7 +33,7 @@ def most_memory() -> int:
     return min(limits)
 
 
-def room_here(data: Path) -> FreeResources:
+def free_resources(data: Path) -> FreeResources:
     """Resources of this machine for desktops. Raises OSError if the data folder's disk cannot be queried."""
     folder = next(path for path in (data, *data.parents) if path.exists())
     return FreeResources(free_memory(), len(os.sched_getaffinity(0)), shutil.disk_usage(folder).free)

@@ -176,7 +176,7 @@ def _bind_to(supervisor: int) -> None:
 
 def _execute(spec: SandboxInitSpec) -> NoReturn:
     """Arranges the file descriptors and becomes bubblewrap."""
-    program = seccomp.program_here(memfd=spec.memory_group)
+    program = seccomp.host_program(memfd=spec.memory_group)
     plan = SandboxLayout(
         links=root_links(),
         etc=tuple(etc.generate_files()),

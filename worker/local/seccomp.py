@@ -320,13 +320,13 @@ def is_available() -> bool:
     return platform.machine() in MACHINES
 
 
-def windows_program_here() -> bytes:
+def host_windows_program() -> bytes:
     """The filter of Windows programs for this machine; empty on an architecture that is not listed here."""
     machine = MACHINES.get(platform.machine())
     return b"" if machine is None else windows_program(machine)
 
 
-def program_here(*, memfd: bool) -> bytes | None:
+def host_program(*, memfd: bool) -> bytes | None:
     """The filter for this machine; None on an architecture that is not listed here."""
     machine = MACHINES.get(platform.machine())
     return None if machine is None else program(machine, memfd=memfd)

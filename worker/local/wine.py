@@ -67,7 +67,7 @@ def flavour(folder: Path, guest: Path) -> DesktopKind:
         "WINEARCH": "win64",
         "WINEDEBUG": "-all",
         "DESKARENA_WINE": str(program),
-        "DESKARENA_WINE_FILTER": seccomp.windows_program_here().hex(),
+        "DESKARENA_WINE_FILTER": seccomp.host_windows_program().hex(),
     }
     return DesktopKind(
         name="windows",

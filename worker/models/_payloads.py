@@ -66,7 +66,7 @@ def split_system(request_messages: Sequence[Message]) -> tuple[str, Sequence[Mes
     return "\n\n".join(part.text for part in first.parts if part.text is not None), request_messages[1:]
 
 
-def given_back(message: Message, api: str) -> list[Any]:
+def raw_parts(message: Message, api: str) -> list[Any]:
     """Raw parts of a turn to return to the API unchanged; empty if none are of this API."""
     return [
         item

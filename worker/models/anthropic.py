@@ -129,7 +129,7 @@ def _merge(messages: Any) -> list[dict[str, Any]]:
 
 
 def _content(message: Message) -> Iterator[dict[str, Any]]:
-    raw = _payloads.given_back(message, Anthropic.api)
+    raw = _payloads.raw_parts(message, Anthropic.api)
     if raw:
         yield from (dict(block) for block in raw)
         return

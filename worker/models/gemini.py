@@ -131,7 +131,7 @@ def _contents(messages: Any, *, nested: bool) -> list[dict[str, Any]]:
     contents: list[dict[str, Any]] = []
     for message in messages:
         calls |= {part.call.id: part.call for part in message.parts if part.call is not None}
-        raw = _payloads.given_back(message, Gemini.api)
+        raw = _payloads.raw_parts(message, Gemini.api)
         parts = raw or list(_parts(message, calls, nested=nested))
         role = "model" if message.role == "assistant" else "user"
         if parts and contents and contents[-1]["role"] == role:

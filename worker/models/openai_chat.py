@@ -129,7 +129,7 @@ def _content(parts: list[MessagePart]) -> str | list[dict[str, Any]]:
 
 
 def _assistant(message: Message) -> dict[str, Any]:
-    if raw := _payloads.given_back(message, OpenAIChat.api):
+    if raw := _payloads.raw_parts(message, OpenAIChat.api):
         return dict(raw[0])
     calls = [
         {

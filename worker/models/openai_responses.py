@@ -108,7 +108,7 @@ def _input(messages: Any) -> Iterator[dict[str, Any]]:
 
 
 def _turn(message: Message) -> Iterator[dict[str, Any]]:
-    raw = _payloads.given_back(message, OpenAIResponses.api)
+    raw = _payloads.raw_parts(message, OpenAIResponses.api)
     if raw:
         yield from (dict(item) for item in raw)
         return

@@ -5,7 +5,7 @@ from pathlib import Path
 from backend.domain.errors import DeskarenaError
 from backend.domain.machines.image_offers import ImageOffer
 from backend.domain.machines.machine_image import MachineImage, image_names, read_image
-from backend.services.machines.machine_images import about
+from backend.services.machines.machine_images import description
 from worker.qemu.plan import Host, machine_of
 from worker.qemu.templates import Templates
 
@@ -50,7 +50,7 @@ def offer_of(image: MachineImage, *, default: bool, prepared: bool | None, reaso
         name=image.name,
         os=image.os,
         default=default,
-        about=about(image),
+        about=description(image),
         programs=image.programs,
         screens=image.screens,
         prepared=prepared,

@@ -152,7 +152,7 @@ class SlotDesktops(Generic[D]):
             return dict(self._spares)
 
     @property
-    def opened(self) -> Mapping[SlotRef, D]:
+    def open_desktops(self) -> Mapping[SlotRef, D]:
         """The open desktops, as they are now."""
         with self._lock:
             return dict(self._open)

@@ -87,7 +87,7 @@ class QemuDesktop:
         """False once it is known to be gone."""
         return not self.vm.handle.dead
 
-    def why_dead(self) -> str:
+    def death_reason(self) -> str:
         """Why it is gone; empty while alive.
 
         Called when the guest API does not respond: the reason may still be on its way.
@@ -95,9 +95,9 @@ class QemuDesktop:
         self.vm.handle.ended.wait(_NEWS_SECONDS)
         return self.vm.handle.dead
 
-    def taken_away(self) -> str:
+    def revocation_reason(self) -> str:
         """Why the machine ended it: its supervisor died; empty if it ended by itself, or is alive."""
-        why = self.why_dead()
+        why = self.death_reason()
         return why if why == self.vm.supervisor.gone else ""
 
     def ending(self) -> DesktopEnd:
@@ -107,7 +107,7 @@ class QemuDesktop:
         powers itself off.
         """
         deadline = time.monotonic() + _WATCHDOG_SECONDS
-        while not self.why_dead():
+        while not self.death_reason():
             try:
                 self.vm.supervisor.picture(self.vm.handle)  # QEMU itself answers.
             except SupervisorError as error:

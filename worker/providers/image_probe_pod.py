@@ -50,7 +50,7 @@ class ImageProbe:
     def images(self) -> tuple[PodImage, ...]:
         return self._images.on_node()
 
-    def heard(self, volume: Volume, pod_slot: PodSlot, *, new: bool = False) -> None:
+    def note_images(self, volume: Volume, pod_slot: PodSlot, *, new: bool = False) -> None:
         """Records the images of a slot's pod.
 
         Args:

@@ -89,7 +89,7 @@ class LocalDesktop:
         """False once it is known to be gone."""
         return not self.handle.dead
 
-    def why_dead(self) -> str:
+    def death_reason(self) -> str:
         """Why it is gone; empty while alive.
 
         Called when the guest API does not respond: the reason may still be on its way.
@@ -97,15 +97,15 @@ class LocalDesktop:
         self.handle.ended.wait(_NEWS_SECONDS)
         return self.handle.dead
 
-    def taken_away(self) -> str:
+    def revocation_reason(self) -> str:
         """Why the machine ended it: its supervisor died; empty if it ended by itself, or is alive."""
-        why = self.why_dead()
+        why = self.death_reason()
         return why if why == self._supervisor.gone else ""
 
     def ending(self) -> DesktopEnd:
         """As its supervisor knows it: exit code, control groups, what it did itself; and what its processes do now."""
         self.handle.ended.wait(_END_SECONDS)
-        text = self.why_dead()
+        text = self.death_reason()
         ending = self.handle.ending if text else self._present()
         end = DesktopEnd(cause=cause_of(ending.get("cause")), text=text, facts=ending.get("facts", {}))
         return end if text or end.cause is not EndCause.UNKNOWN else self._end_by_processes()
@@ -153,7 +153,7 @@ class LocalDesktop:
         try:
             trust(_way_out_of(self.handle), self._gateway.allow(way_out, fetch))
         except OSError as error:
-            if self.why_dead():
+            if self.death_reason():
                 raise GuestLost("the local desktop is gone", code="desktop_gone") from error
             raise ClusterLost(
                 f"the certificate authority of a local desktop cannot be written: {error}",

@@ -160,7 +160,7 @@ class PodDesktop(QemuDesktop):
         self._why_taken, self._asking, self._ending = "", Lock(), Event()
         super().__init__(vm, gateway, lines, about)
 
-    def taken_away(self) -> str:
+    def revocation_reason(self) -> str:
         with self._asking:
             if not self._why_taken and not self._ending.is_set():
                 self._why_taken = self._death_reason()

@@ -112,7 +112,7 @@ class PodSlots:
                 # A lease may last for hours, and an image be rebuilt meanwhile: no clone may start on the new disk with
                 # the old one's memory.
                 pod_slot.images = read_images(pod_slot.supervisor.images())
-            self._scout.heard(pods.plan.images, pod_slot)
+            self._scout.note_images(pods.plan.images, pod_slot)
             if self.is_good(pod_slot, spec):
                 return pod_slot
         # Before the pod is given up: if no image exists, no pod needs to be removed for it.
@@ -124,7 +124,7 @@ class PodSlots:
         room = PodResources(choice.image.memory_mib, need_of(choice.image).cores, kind_of(spec))
         pod_slot = self._reach_slot(pods, slot, pods.take(slot, room))
         pod_slot.renewed_at = now
-        self._scout.heard(pods.plan.images, pod_slot, new=pod_slot.pod.is_new)
+        self._scout.note_images(pods.plan.images, pod_slot, new=pod_slot.pod.is_new)
         return pod_slot
 
     def is_good(self, pod_slot: PodSlot, spec: DesktopSpec) -> bool:

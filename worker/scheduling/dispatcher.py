@@ -121,7 +121,7 @@ class Dispatcher:
         worker_id, info = self._heart.worker_id, self._info
         return None if worker_id is None or info is None else (worker_id, info.name)
 
-    def taken_over(self, lease_id: UUID, why: str) -> None:
+    def on_takeover(self, lease_id: UUID, why: str) -> None:
         """Somebody else has the slot of that lease now: its attempt stops without writing."""
         for hold in self._holds.all():
             if hold.ticket.lease_id == lease_id:

@@ -154,23 +154,23 @@ def default_image() -> str:
 def image_named(data: Path, name: str) -> "FoundImage":
     """The image of that name. Raises CliError if there is none."""
     from backend.domain.errors import NotFound
-    from backend.services.machines.machine_images import one_image
+    from backend.services.machines.machine_images import image_by_name
 
     try:
-        return one_image(data, name, default_image())
+        return image_by_name(data, name, default_image())
     except NotFound as error:
         raise CliError(error.text, ExitCode.USAGE, code=error.code) from error
 
 
 def row_of(entry: "FoundImage") -> dict[str, Any]:
     """An image as a row of the list."""
-    from backend.services.machines.machine_images import about
+    from backend.services.machines.machine_images import description
 
     image = entry.image
     return {
         "name": entry.name,
         "os": image.os if image is not None else None,
-        "about": about(image) if image is not None else None,
+        "about": description(image) if image is not None else None,
         "default": entry.default,
         "bytes": entry.size + sum(template.size for template in entry.templates),
         "prepared": ["x".join(map(str, template.screen)) for template in entry.templates],

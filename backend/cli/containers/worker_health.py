@@ -19,7 +19,7 @@ QUERY = """
 """
 
 
-def is_heard(url: str, host: str) -> bool:
+def has_heartbeat(url: str, host: str) -> bool:
     """Whether a worker of that machine has a recent heartbeat.
 
     Args:
@@ -37,7 +37,7 @@ def is_heard(url: str, host: str) -> bool:
 def main() -> None:
     """Exits with 1 and a message if there is no recent heartbeat."""
     host = socket.gethostname()
-    if not is_heard(get_settings().database_url.get_secret_value(), host):
+    if not has_heartbeat(get_settings().database_url.get_secret_value(), host):
         sys.exit(f"No worker of {host} has sent a heartbeat for {SECONDS:g} s.")
 
 

@@ -124,7 +124,7 @@ def read_task(file: Path, root: Path, key: TaskKey, dialect: str, warnings: list
     """Reads one task file; oddities become warnings. Raises Invalid naming file, key and expected value."""
     name = name_of(file, root)
     raw = read_object(file, root)
-    with told_of(name):
+    with errors_in_file(name):
         parsed = TaskFile.model_validate(raw)
         task = to_task(parsed, raw, key, dialect, suite)
     warnings += odd_id(name, parsed.id, key)
@@ -132,7 +132,7 @@ def read_task(file: Path, root: Path, key: TaskKey, dialect: str, warnings: list
 
 
 @contextmanager
-def told_of(name: str) -> Iterator[None]:
+def errors_in_file(name: str) -> Iterator[None]:
     """Adds the file's name and the key to errors. Raises Invalid."""
     try:
         yield

@@ -13,12 +13,12 @@ from backend.domain.benchmarks._files import kind_of, name_of, read_json, read_o
 from backend.domain.benchmarks._labels import unknown_needs
 from backend.domain.benchmarks._osworld_format import (
     ALL,
+    errors_in_file,
     files_by_key,
     folder_of,
     listed_files,
     odd_id,
     read_assets,
-    told_of,
 )
 from backend.domain.benchmarks._places import find_place
 from backend.domain.benchmarks._prosoft_metadata import read_metadata
@@ -71,7 +71,7 @@ class _Folder:
     def task(self, key: TaskKey, file: Path) -> Task:
         """Reads one task file. Raises Invalid naming file, key and expected value."""
         name, raw = name_of(file, self.root), read_object(file, self.root)
-        with told_of(name):
+        with errors_in_file(name):
             parsed = ProTaskFile.model_validate(raw)
             apps = tuple(dict.fromkeys([*parsed.related_apps, *([parsed.snapshot] if parsed.snapshot else [])]))
             raw_metadata = raw.get("metadata", self.metadata.get(parsed.id, self.metadata.get(key.name)))

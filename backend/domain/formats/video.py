@@ -39,7 +39,7 @@ def _is_video(path: str) -> bool:
     return head.startswith(_HEADS) or head[4:8] in {b"ftyp", b"moov", b"mdat", b"free"} or head[8:12] == b"AVI "
 
 
-def each_frame(path: str) -> Iterator["Image"]:
+def iterate_frames(path: str) -> Iterator["Image"]:
     """Decodes frame by frame; stops at the end or at the first unreadable frame."""
     import cv2
     from PIL import Image as Pictures

@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed, Invalid, ModelApiFailed
 from backend.domain.judging.criteria import Criterion
 from backend.domain.judging.judge_input import JudgeInputStep, last_step, left_out, picture_positions
 from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
-from backend.domain.judging.prompt import PROMPT_SHA256, input_sha256, messages, repair, shown_picture
+from backend.domain.judging.prompt import PROMPT_SHA256, input_sha256, messages, repair, scaled_picture
 from backend.domain.judging.reply import BrokenReply, read_reply, text_of, verdict_tool
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.ports.model import Message, ModelClient, ModelReply, ModelRequest, StopReason
@@ -131,7 +131,7 @@ class _Voter:
             question.criteria,
             question.steps,
             self._shown,
-            lambda picture: shown_picture(picture, self._fetch, side),
+            lambda picture: scaled_picture(picture, self._fetch, side),
         )
 
     def _ask(self, number: int, key: str, messages: tuple[Message, ...]) -> JudgeReply:

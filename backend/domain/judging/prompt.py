@@ -84,7 +84,7 @@ def repair(answer: str, problem: str, criteria: Sequence[Criterion]) -> tuple[Me
     return reply, Message(role="user", parts=(MessagePart(text=REPAIR.format(problem=problem, names=names)),))
 
 
-def shown_picture(picture: StoredPicture, fetch: Callable[[str], bytes], side: int) -> Frame:
+def scaled_picture(picture: StoredPicture, fetch: Callable[[str], bytes], side: int) -> Frame:
     """A stored picture with its longer side at most that number of pixels.
 
     Raises:

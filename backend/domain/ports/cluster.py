@@ -15,7 +15,7 @@ from backend.domain.machines.slots import SlotRef
 class RevocableDesktop(Protocol):
     """An OpenDesktop whose machine can be revoked for reasons outside the guest."""
 
-    def taken_away(self) -> str:
+    def revocation_reason(self) -> str:
         """Why it was revoked; empty if it was not. The attempt is then lost to the cluster, not the guest.
 
         For example: its supervisor died, or its pod was evicted.

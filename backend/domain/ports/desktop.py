@@ -208,10 +208,10 @@ class OpenDesktop(Protocol):
     details: Mapping[str, Any]
 
     def alive(self) -> bool:
-        """False once the machine is known to be gone; `why_dead` then has the reason (for example `memory limit`)."""
+        """False once the machine is known to be gone; `death_reason` then says why (for example `memory limit`)."""
         ...
 
-    def why_dead(self) -> str:
+    def death_reason(self) -> str:
         """Empty while alive."""
         ...
 

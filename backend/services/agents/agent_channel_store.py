@@ -94,7 +94,7 @@ def has_broker() -> bool:
     return bool(broker.current().url)
 
 
-def put_seen(  # noqa: PLR0913 - the parts of one record
+def put_observation(  # noqa: PLR0913 - the parts of one record
     attempt_id: UUID, index: int, head: Mapping[str, Any], picture: bytes, tree: str, *, again: bool = False
 ) -> bool:
     """Stores the newest observation and notifies waiters. False while the broker is unavailable.
@@ -124,7 +124,7 @@ def put_seen(  # noqa: PLR0913 - the parts of one record
     return broker.current().call(work, default=False)
 
 
-def keep_seen(attempt_id: UUID, index: int) -> bool:
+def renew_observation(attempt_id: UUID, index: int) -> bool:
     """Renews the observation of step `index`. False if it is lost, an older one is back, or the broker is unavailable.
 
     A broker with persistence may restart with an older state.
@@ -135,13 +135,13 @@ def keep_seen(attempt_id: UUID, index: int) -> bool:
     )
 
 
-def forget_seen(attempt_id: UUID) -> None:
+def forget_observation(attempt_id: UUID) -> None:
     """Removes the observation: the attempt's desktop has ended. Idempotency keys stay: answers may be repeated."""
     keys = [_key(attempt_id, part) for part in ("seen", "said")]
     broker.current().call(lambda client: client.delete(*keys), None)
 
 
-def next_said(attempt_id: UUID, after: str, seconds: float) -> Sequence[tuple[str, bytes]] | None:
+def next_messages(attempt_id: UUID, after: str, seconds: float) -> Sequence[tuple[str, bytes]] | None:
     """Messages after the one with the id `after` (`0` = from the first); older ones are deleted.
 
     Args:
@@ -169,17 +169,17 @@ def _next_id(number: str) -> str:
     return f"{stamp}-{int(count) + 1}"
 
 
-def heard(attempt_id: UUID) -> bool:
+def has_contact(attempt_id: UUID) -> bool:
     """Whether the agent was heard from within `HEARD_SECONDS`; False while the broker is unavailable."""
     return broker.current().call(lambda client: bool(client.exists(_key(attempt_id, "heard"))), default=False)
 
 
-def forget_heard(attempt_id: UUID) -> None:
+def forget_contact(attempt_id: UUID) -> None:
     """Resets when the agent was last heard from."""
     broker.current().call(lambda client: client.delete(_key(attempt_id, "heard")), None)
 
 
-def api_there() -> bool:
+def is_api_alive() -> bool:
     """Whether an API gave a sign of life within `API_SECONDS`; False while the broker is unavailable."""
     return broker.current().call(lambda client: bool(client.exists(_API_KEY)), default=False)
 

@@ -17,7 +17,7 @@ from backend.domain.model.episode import AttemptState, EpisodeState, RunState
 from backend.services.benchmarks.variants import task_of
 from backend.services.events import worker_wakeup
 from backend.services.lifecycle import retry_policy
-from backend.services.lifecycle.remote_runs import REMOTE, is_held
+from backend.services.lifecycle.remote_runs import REMOTE, waits_for_program
 from backend.services.lifecycle.state_transitions import settle
 from backend.services.runs.episodes import steps_of
 
@@ -133,7 +133,7 @@ def pass_of_token(session: Session, token: str) -> Pass:
         score=episode.score,
         solved=episode.solved,
         steps=steps_of(episode, attempt),
-        awaits_restart=is_held(run, episode),
+        awaits_restart=waits_for_program(run, episode),
     )
 
 
@@ -175,4 +175,4 @@ def _lock_holder(session: Session, status: Pass) -> tuple[Run, Episode] | None:
     """Run and episode, locked, if it is still held."""
     run = runs.lock(session, status.run_id) if status.awaits_restart else None
     episode = episodes.lock(session, status.episode_id) if run is not None else None
-    return (run, episode) if run is not None and episode is not None and is_held(run, episode) else None
+    return (run, episode) if run is not None and episode is not None and waits_for_program(run, episode) else None

@@ -84,7 +84,7 @@ class LeasedNodeSlot:
     attempt_id: UUID | None
 
 
-def held_by(session: Session, worker_id: UUID) -> list[LeasedNodeSlot]:
+def leases_of(session: Session, worker_id: UUID) -> list[LeasedNodeSlot]:
     """A worker's leases in clusters."""
     return [LeasedNodeSlot(*row) for row in leases.in_clusters(session, worker_id)]
 

@@ -190,7 +190,7 @@ def capabilities(session: Session) -> Capabilities:
 def expected_capabilities(session: Session) -> Capabilities:
     """As `capabilities`; before a worker has registered, what this release has, so that work can be submitted."""
     now = repository.now(session)
-    recent = repository.heard_since(session, now - REMEMBERED)
+    recent = repository.alive_since(session, now - REMEMBERED)
     fresh = now - timedelta(seconds=get_settings().lease_seconds)
     online = [row for row in recent if row.heartbeat_at >= fresh and row.state == "online"]
     if not recent:

@@ -89,10 +89,10 @@ def question_of(session: Session, attempt_id: UUID, task: Task, config: JudgeCon
     Raises:
         EvaluatorFailed: The task is invalid (`criteria_of`).
     """
-    return Question(config, task.instruction, criteria_of(task), seen_steps(session, attempt_id), task.max_steps)
+    return Question(config, task.instruction, criteria_of(task), input_steps(session, attempt_id), task.max_steps)
 
 
-def seen_steps(session: Session, attempt_id: UUID) -> tuple[JudgeInputStep, ...]:
+def input_steps(session: Session, attempt_id: UUID) -> tuple[JudgeInputStep, ...]:
     """An attempt as shown to a judge, and to people who check it."""
     return tuple(
         JudgeInputStep(
@@ -101,7 +101,7 @@ def seen_steps(session: Session, attempt_id: UUID) -> tuple[JudgeInputStep, ...]
             picture=_picture(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name for it.
             final=any(isinstance(result, Mapping) and result.get("final") for result in row.results),
         )
-        for row in repository.seen_steps(session, attempt_id)
+        for row in repository.input_steps(session, attempt_id)
     )
 
 

@@ -15,7 +15,7 @@ from backend.domain.errors import Invalid, NotFound
 from backend.domain.judging.criteria import Criterion
 from backend.domain.judging.judge_input import JudgeInputStep
 from backend.services.benchmarks.variants import task_of
-from backend.services.judging.judges import get_judge, seen_steps
+from backend.services.judging.judges import get_judge, input_steps
 
 PEOPLE = 2
 """Number of reviewers per item."""
@@ -96,7 +96,7 @@ def next_task(session: Session, judge_id: UUID, person: Actor) -> ReviewTask | N
         criteria=_criteria(session, judge, item, [part.name for part in task.evaluator.parts])
         if judge.kind == JudgeKind.VLM
         else tuple(Criterion(name=part.name, text=part.text) for part in task.evaluator.parts),
-        steps=seen_steps(session, item.attempt_id),
+        steps=input_steps(session, item.attempt_id),
     )
 
 

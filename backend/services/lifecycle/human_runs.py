@@ -45,7 +45,7 @@ def shuffle_tasks(tasks: Sequence[T], seed: int) -> list[T]:
     return order
 
 
-def held_back(reason: Reason | None = None) -> EpisodeChange:
+def waiting_columns(reason: Reason | None = None) -> EpisodeChange:
     """Columns of an episode that waits for its person and for nothing else."""
     return wait_columns(LATER, reason or WAITS)
 

@@ -18,12 +18,12 @@ def is_remote(run: Run) -> bool:
     return run.config.get("agent") in REMOTE
 
 
-def held_back(lost: str = "") -> EpisodeChange:
+def waiting_columns(lost: str = "") -> EpisodeChange:
     """Columns of an episode that starts when its program connects; `lost`: result of its last attempt."""
     reason = Reason(ReasonCode.PROGRAM, f"{lost}; it {ASKS}" if lost else ASKS)
     return wait_columns(LATER, reason)
 
 
-def is_held(run: Run, episode: Episode) -> bool:
+def waits_for_program(run: Run, episode: Episode) -> bool:
     """Whether it waits for its program."""
     return is_remote(run) and episode.state == EpisodeState.WAITING and episode.available_at == LATER

@@ -140,9 +140,9 @@ def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> Episode
     lost = f"attempt {attempt.number} was lost ({attempt.failure_class})"
     if _of_person(session, run):
         text = f"{lost}, and its desktop with it; it waits for its person, who begins it anew"
-        return human_runs.held_back(Reason(ReasonCode.PERSON_AGAIN, text))
+        return human_runs.waiting_columns(Reason(ReasonCode.PERSON_AGAIN, text))
     if remote_runs.is_remote(run) and attempt.first_observation_at is not None:
-        return remote_runs.held_back(f"{lost}, and its desktop with it")
+        return remote_runs.waiting_columns(f"{lost}, and its desktop with it")
     text = f"{lost}; " + (f"tried again after {delay:g} s" if delay else "to be tried again")
     reason = Reason(ReasonCode.RETRY_DELAY, text)
     return wait_columns(workers.now(session) + timedelta(seconds=delay), reason)
@@ -244,9 +244,9 @@ def not_repeated(  # noqa: PLR0913 - what is known of a failed repetition
 def waiting(session: Session, run: Run) -> EpisodeChange:
     """Columns of an episode to restart: now, after its person's answer, or when its program connects."""
     if _of_person(session, run):
-        return human_runs.held_back()
+        return human_runs.waiting_columns()
     if remote_runs.is_remote(run):
-        return remote_runs.held_back()
+        return remote_runs.waiting_columns()
     return wait_columns(workers.now(session), None)
 
 

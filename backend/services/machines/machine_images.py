@@ -71,7 +71,7 @@ def all_images(data: Path, default: str = "") -> list[FoundImage]:
     ]
 
 
-def one_image(data: Path, name: str, default: str = "") -> FoundImage:
+def image_by_name(data: Path, name: str, default: str = "") -> FoundImage:
     """The image of that name. Raises NotFound, which lists existing ones."""
     images = all_images(data, default)
     for image in images:
@@ -93,7 +93,7 @@ def remove_image(data: Path, name: str) -> int:
         NotFound: There is no image of that name.
         OSError: It cannot be removed.
     """
-    image = one_image(data, name)
+    image = image_by_name(data, name)
     # Rename first: a partially removed folder must not look like an image.
     aside = image.place.with_name(f".removed-{name}")
     shutil.rmtree(aside, ignore_errors=True)
@@ -129,7 +129,7 @@ def _size(place: Path) -> int:
     return sum(path.lstat().st_blocks * 512 for path in place.rglob("*") if path.is_file())
 
 
-def about(image: MachineImage) -> str:
+def description(image: MachineImage) -> str:
     """An image on one line: variant, version, memory, CPUs, disk size for the guest."""
     machine = f"{image.memory_mib / 1024:.3g} GiB, {image.cpus} processor{'' if image.cpus == 1 else 's'}"
     return f"{image.variant} {image.version}; {machine}, disk {image.disk.virtual_size / GIB:.3g} GiB"

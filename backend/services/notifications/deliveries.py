@@ -13,7 +13,7 @@ from backend.db.repositories.pagination import CursorPage
 from backend.domain.errors import Conflict, NotFound
 from backend.services.accounts import audit
 from backend.services.notifications.read_models import DeliveryView
-from backend.services.notifications.subscriptions import get_subscription, require_maintainer, shown_address
+from backend.services.notifications.subscriptions import get_subscription, masked_address, require_maintainer
 
 
 def list_deliveries(
@@ -51,7 +51,7 @@ def redeliver(session: Session, delivery_id: UUID) -> DeliveryView:
     now = workers.now(session)
     row.state, row.tries, row.finished_at = DeliveryState.WAITING.value, 0, None
     row.next_at = row.scheduled_at = now
-    audit.record(session, "delivery_requested", shown_address(subscription.kind, subscription.address))
+    audit.record(session, "delivery_requested", masked_address(subscription.kind, subscription.address))
     session.flush()
     return _view(row)
 
@@ -71,7 +71,7 @@ def send_test(session: Session, subscription_id: UUID) -> DeliveryView:
         payload={"type": NotificationType.TEST.value, "timestamp": now.isoformat(), "data": data},
     )
     session.add(row)
-    audit.record(session, "subscription_tested", shown_address(subscription.kind, subscription.address))
+    audit.record(session, "subscription_tested", masked_address(subscription.kind, subscription.address))
     session.flush()
     return _view(row)
 

@@ -96,7 +96,7 @@ def create(  # noqa: PLR0913 - a subscription's fields
     session.add(row)
     session.flush()  # The view has its id.
     new = {"kind": [None, kind], "events": [None, row.events]}
-    audit.record(session, "subscription_created", shown_address(row.kind, row.address), new)
+    audit.record(session, "subscription_created", masked_address(row.kind, row.address), new)
     return _created_subscription(row)
 
 
@@ -140,7 +140,7 @@ def change(session: Session, subscription_id: UUID, changes: Mapping[str, Any]) 
         name: [value if isinstance(value, list | float | bool | None) else str(value) for value in pair]
         for name, pair in differences.items()
     }
-    audit.record(session, "subscription_changed", shown_address(row.kind, row.address), audit_fields)
+    audit.record(session, "subscription_changed", masked_address(row.kind, row.address), audit_fields)
     session.flush()
     return _view(row)
 
@@ -157,7 +157,7 @@ def rotate_secret(session: Session, subscription_id: UUID) -> CreatedSubscriptio
         raise Conflict("e-mail is not signed: there is no secret", code="subscription_without_secret")
     row.previous_secret, row.previous_until = row.secret, workers.now(session) + ROTATION
     row.secret = _new_secret()
-    audit.record(session, "webhook_secret_rotated", shown_address(row.kind, row.address))
+    audit.record(session, "webhook_secret_rotated", masked_address(row.kind, row.address))
     session.flush()
     return _created_subscription(row)
 
@@ -165,11 +165,11 @@ def rotate_secret(session: Session, subscription_id: UUID) -> CreatedSubscriptio
 def remove(session: Session, subscription_id: UUID) -> None:
     """Removes a subscription with its deliveries. Raises NotFound, NotAllowed."""
     row = _get(session, subscription_id, lock=True)
-    audit.record(session, "subscription_deleted", shown_address(row.kind, row.address))
+    audit.record(session, "subscription_deleted", masked_address(row.kind, row.address))
     repository.remove(session, row.id)
 
 
-def shown_address(kind: str, address: str) -> str:
+def masked_address(kind: str, address: str) -> str:
     """Host of a webhook, whose path may be a secret; an e-mail address as it is."""
     return (urlsplit(address).hostname or "") if kind == SubscriptionKind.WEBHOOK else address
 

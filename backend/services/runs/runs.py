@@ -207,7 +207,7 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
             seed = episode_seed(config.seed, task.key, repeat)
             row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat_index": repeat, "seed": seed}
             row |= {"requirements_id": task.requirements_id, "estimated_seconds": seconds[task.id]}
-            why = human_runs.held_back(why_not[task.id]) if human else reason_columns(why_not[task.id])
+            why = human_runs.waiting_columns(why_not[task.id]) if human else reason_columns(why_not[task.id])
             rows.append({**row, "state": state.value, **why})
     episodes.add_all(session, rows)
     run.rollup_stale = True

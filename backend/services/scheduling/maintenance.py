@@ -39,7 +39,7 @@ class ClockWatch:
         tick, at = self._last
         return (now - at).total_seconds() < time.monotonic() - tick - JUMP
 
-    def looked(self, now: datetime) -> None:
+    def mark_handled(self, now: datetime) -> None:
         """Records that the consequences have been handled."""
         self._last = (time.monotonic(), now)
 
@@ -65,7 +65,7 @@ def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
     now = _in_one(factory, workers.now)
     if clock.went_back(now) and (number := _in_one(factory, scheduler.bring_back)):
         logger.warning("the database's clock went back: %d episodes would have waited for it", number)
-    clock.looked(now)
+    clock.mark_handled(now)
     _in_one(factory, model_usage.prune)
     for _ in range(duration_estimates.AT_ONCE):
         turn = _in_one(factory, duration_estimates.take_turn)

@@ -50,7 +50,7 @@ _OPEN = {RunState.QUEUED, RunState.RUNNING, RunState.PAUSED}
 class WaitGroup:
     """Waiting episodes of a run that could start by now, with the same requirements and reason.
 
-    `apart`: their tasks are among `told_apart`.
+    `apart`: their tasks are among `tasks_with_functions`.
     """
 
     run_id: UUID
@@ -77,7 +77,7 @@ def explain_alike(session: Session, alike: Collection[WaitGroup]) -> dict[WaitGr
     return {kind: reason for kind in alike if view.queues(kind.run_id) and (reason := view.explain_alike(kind))}
 
 
-def told_apart(session: Session) -> set[UUID]:
+def tasks_with_functions(session: Session) -> set[UUID]:
     """Tasks with Python evaluation functions, in open runs with other tasks of the same requirements."""
     sets = {row.task_set_id for row in scheduler.queue(session)}
     return {task for set_id in sets for need in needs_of(session, set_id) if need.others for task in need.functions}

@@ -26,7 +26,17 @@ from backend.services.authoring import (
 from backend.services.authoring.views import draft_page as authoring_views
 from backend.web.authoring import forms
 from backend.web.dependencies import PERSON_COOKIE, AppContext, EdgeDep, PersonDep, ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, OrderDep, Text, is_begun, known_order, next_page, page_router, redirect
+from backend.web.page_common import (
+    Cursor,
+    Id,
+    OrderDep,
+    Text,
+    is_later_page,
+    known_order,
+    next_page,
+    page_router,
+    redirect,
+)
 from backend.web.templating import render
 
 router = page_router()
@@ -71,7 +81,7 @@ def _list(request: Request, session: Session, project: Any, person: Actor, **mor
         "q": more.get("q", ""),
         "by": drafts.COLUMNS,
         "next": next_page(order, before=page.next),
-        "begun": is_begun(order, before),
+        "begun": is_later_page(order, before),
         "person": person.name,
         "states": authoring_views.STATE_WORDS,
         "error": error,

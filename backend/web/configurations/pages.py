@@ -13,7 +13,17 @@ from backend.services.configurations.definitions import LONGEST_NAME
 from backend.services.configurations.views import HEAD, configuration_row, table_row
 from backend.services.results.views.configuration import TREND_HEAD, configuration_page, trend_rows
 from backend.web.dependencies import ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, OrderDep, Text, is_begun, known_order, next_page, page_router, redirect
+from backend.web.page_common import (
+    Cursor,
+    Id,
+    OrderDep,
+    Text,
+    is_later_page,
+    known_order,
+    next_page,
+    page_router,
+    redirect,
+)
 from backend.web.table_files import TableDep
 from backend.web.templating import render
 
@@ -35,7 +45,7 @@ def configurations(  # noqa: PLR0913 - one parameter per part of the address
     order = known_order(order, service.COLUMNS)
     page = service.list_configurations(session, project, words=q, cursor=after.hex if after else None, order=order)
     values: dict[str, Any] = {"rows": [configuration_row(row) for row in page.items], "q": q, "by": service.COLUMNS}
-    values |= {"next": next_page(order, after=page.next), "begun": is_begun(order, after)}
+    values |= {"next": next_page(order, after=page.next), "begun": is_later_page(order, after)}
     return render(request, "configurations.html", values)
 
 

@@ -15,7 +15,7 @@ from backend.web.page_common import (
     Cursor,
     OrderDep,
     changed_fields,
-    is_begun,
+    is_later_page,
     known_order,
     next_page,
     page_router,
@@ -40,7 +40,7 @@ def deletions(request: Request, session: SessionDep, order: OrderDep, before: Cu
     order = known_order(order, service.COLUMNS)
     page = service.list_deletions(session, before.hex if before else None, PAGE, order)
     values = {"rows": page.items, "by": service.COLUMNS, "next": next_page(order, before=page.next)}
-    return render(request, "deletions.html", {**values, "begun": is_begun(order, before)})
+    return render(request, "deletions.html", {**values, "begun": is_later_page(order, before)})
 
 
 @router.post("/deletions/{kind}/{target}")

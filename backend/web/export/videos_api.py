@@ -21,10 +21,10 @@ def make(edge: EdgeDep, attempt_id: Id) -> VideoView:
 
     The answer comes when it is made, within three minutes.
     """
-    return made_video(edge, attempt_id)
+    return ensure_video(edge, attempt_id)
 
 
-def made_video(edge: AppContext, attempt_id: Id) -> VideoView:
+def ensure_video(edge: AppContext, attempt_id: Id) -> VideoView:
     """The video, made if there is none; no transaction is open meanwhile."""
     with read_only(edge.factory) as session:
         known = service.find(session, attempt_id)

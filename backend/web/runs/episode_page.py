@@ -21,9 +21,9 @@ from backend.services.runs import episode_comments
 from backend.services.runs.views import progress
 from backend.services.runs.views.episode_page import episode_page, selected_attempt
 from backend.services.runs.views.step_list import PART, steps_between
-from backend.services.runs.views.task_history import others
+from backend.services.runs.views.task_history import latest_in_other_runs
 from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
-from backend.web.export.videos_api import made_video
+from backend.web.export.videos_api import ensure_video
 from backend.web.page_common import Id, page_router, redirect
 from backend.web.results.failures_page import Person, Seed
 from backend.web.templating import render
@@ -86,7 +86,7 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     values = {
         "layout": "base.html",
         "process": process,
-        "others": [] if page.unrated else others(session, page.episode),
+        "others": [] if page.unrated else latest_in_other_runs(session, page.episode),
         "page": page,
         "following": following,
         "asked": attempt,
@@ -181,5 +181,5 @@ def make_video(edge: EdgeDep, episode_id: Id, *, attempt: AttemptNumber = None) 
     """Make the video of an attempt (default: the newest); the page then links it."""
     with read_only(edge.factory) as session:
         selected = selected_attempt(session, episode_id, attempt)
-    made_video(edge, selected.id)
+    ensure_video(edge, selected.id)
     return redirect(f"/episodes/{episode_id}" + (f"?attempt={attempt}" if attempt else ""))

@@ -148,7 +148,7 @@ def wrong_form(problems: Sequence[FieldProblem]) -> Invalid:
     return Invalid("the form is not valid", code="invalid_request", path=problems[0].path)
 
 
-def said_on_a_form(error: DeskarenaError) -> DeskarenaError:
+def form_error(error: DeskarenaError) -> DeskarenaError:
     """The error as a form says it, whose reader never saw its key."""
     if error.code != KEY_REUSED:
         return error
@@ -240,5 +240,5 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
         run = submit_run(session, run_request, project=project, actor=actor)
     except DeskarenaError as error:
         session.rollback()
-        return show(request, session, page, form, error=said_on_a_form(error))
+        return show(request, session, page, form, error=form_error(error))
     return redirect(f"/runs/{run.id}")

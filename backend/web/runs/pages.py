@@ -28,7 +28,7 @@ from backend.web.page_common import (
     OrderDep,
     Text,
     changed_fields,
-    is_begun,
+    is_later_page,
     known_order,
     next_page,
     page_router,
@@ -81,7 +81,7 @@ def runs(
     order = known_order(order, run_list.RUN_COLUMNS)
     page = run_list.run_list(session, filters, before, order=order)
     values = {"list": page, "filters": filters, "statuses": list(RunState), "by": run_list.RUN_COLUMNS}
-    values |= {"next": next_page(order, before=page.next), "begun": is_begun(order, before)}
+    values |= {"next": next_page(order, before=page.next), "begun": is_later_page(order, before)}
     return render(request, "runs.html", values)
 
 
@@ -111,7 +111,7 @@ def run(  # noqa: PLR0913 - same
     means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})
     filters |= {"passes": "true" if together else ""}
     values = {"page": page, "run": page.run, "filters": {**filters, "where": list(where)}}
-    values |= {"next": next_page(order, after=page.episodes.next), "begun": is_begun(order, after)}
+    values |= {"next": next_page(order, after=page.episodes.next), "begun": is_later_page(order, after)}
     values["by"] = run_view.EPISODE_COLUMNS
     values |= {"exports": EXPORTS, "passes": pooled, "together": together}
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})

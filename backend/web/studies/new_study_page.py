@@ -27,9 +27,9 @@ from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
 from backend.web.page_common import page_router, redirect
 from backend.web.runs.new_run_page import (
     FormFields,
+    form_error,
     key_of,
     read_form,
-    said_on_a_form,
     text,
     wrong_form,
 )
@@ -217,5 +217,5 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
         study = submit_study(session, body.config(), project=project, actor=actor, tuning=body.tuning(), key=key)
     except DeskarenaError as error:
         session.rollback()
-        return show(request, session, form, error=said_on_a_form(error))
+        return show(request, session, form, error=form_error(error))
     return redirect(f"/studies/{study.id}")

@@ -20,7 +20,17 @@ from backend.services.studies.views.offline_answer import AnswerView, answer_pag
 from backend.services.studies.views.offline_study import metric_rows, offline_results, set_view
 from backend.web.benchmarks.uploads import unpack_archive
 from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, OrderDep, Text, is_begun, known_order, next_page, page_router, redirect
+from backend.web.page_common import (
+    Cursor,
+    Id,
+    OrderDep,
+    Text,
+    is_later_page,
+    known_order,
+    next_page,
+    page_router,
+    redirect,
+)
 from backend.web.studies.offline_api import set_root
 from backend.web.table_files import TableDep
 from backend.web.templating import render
@@ -154,7 +164,7 @@ def _sets(  # noqa: PLR0913 - the list's state, and what is wrong
         "sets": list(map(set_view, page.items)),
         "by": demonstrations.COLUMNS,
         "next": next_page(order, before=page.next),
-        "begun": is_begun(order, before),
+        "begun": is_later_page(order, before),
         "forms": FORMS,
         "error": error,
     }

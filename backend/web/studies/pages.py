@@ -29,7 +29,7 @@ from backend.web.page_common import (
     Id,
     OrderDep,
     Text,
-    is_begun,
+    is_later_page,
     known_order,
     next_page,
     page_router,
@@ -78,10 +78,10 @@ def studies(  # noqa: PLR0913 - one parameter per part of the address
     after = offline_before.hex if offline_before else None
     offline = offline_studies.list_offline_studies(session, project, cursor=after, limit=20, order=offline_order)
     values: dict[str, Any] = {"studies": list(map(tables.study_view, page.items)), "level_label": level_label}
-    values |= {"by": service.COLUMNS, "next": next_page(order, before=page.next), "begun": is_begun(order, before)}
+    values |= {"by": service.COLUMNS, "next": next_page(order, before=page.next), "begun": is_later_page(order, before)}
     values |= {"offline": list(map(offline_study_view, offline.items)), "offline_by": offline_studies.COLUMNS}
     values |= {"offline_next": next_page(offline_order, of="offline.", before=offline.next)}
-    values |= {"offline_begun": is_begun(offline_order, offline_before)}
+    values |= {"offline_begun": is_later_page(offline_order, offline_before)}
     return render(request, "studies.html", values)
 
 

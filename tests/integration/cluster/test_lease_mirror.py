@@ -158,13 +158,13 @@ class TestConflicts:
         """The first asked Postgres just before it lost its lease, and reaches the cluster after the second."""
         old = setting.claim(setting.first)
         first, second = setting.mirror(setting.first), setting.mirror(setting.second)
-        stale = setting.world.do(nodes.held_by, setting.first.id)
+        stale = setting.world.do(nodes.leases_of, setting.first.id)
         setting.world.do(claims.release_lease, old.lease_id, "its worker was cut off")
         setting.claim(setting.second)
         second.look()
         before = setting.lease()
         with monkeypatch.context() as patched:
-            patched.setattr(nodes, "held_by", lambda *_: stale)
+            patched.setattr(nodes, "leases_of", lambda *_: stale)
             first.look()
             first.look()
         assert setting.taken == [(old.lease_id, "w2 holds the slot n1 0 under a later lease")]

@@ -208,7 +208,7 @@ class TestFence:
         after = later.open(slot(fence=4), SPEC)
         assert after.details["pod_uid"] == before.details["pod_uid"], "taken over, not made again"
         until(lambda: not before.alive())
-        assert "another worker has taken over the slot" in before.taken_away()
+        assert "another worker has taken over the slot" in before.revocation_reason()
         with raises_code(SlotTakenOver, "slot_taken_over"):
             stale.open(slot(fence=3), SPEC)
         assert stale.troubles() == {}, "nothing is wrong with the slot: others use it"
@@ -250,7 +250,7 @@ class TestTakenAway:
         opened = pod_desktop(provider.open(slot(3), SPEC))
         place.cluster.run(NAMESPACE, name_of(opened)).follow(behaviour)  # type: ignore[arg-type]
         until(lambda: not opened.alive(), 20)
-        assert words in opened.taken_away()
+        assert words in opened.revocation_reason()
         opened.close()
         assert provider.open(slot(3), SPEC).alive(), "the slot gets another pod"
 
@@ -260,14 +260,14 @@ class TestTakenAway:
         opened = pod_desktop(provider.open(slot(4), SPEC))
         place.cluster.replace(NAMESPACE, name_of(opened))
         until(lambda: not opened.alive(), 20)
-        assert "another pod has its name" in opened.taken_away()
+        assert "another pod has its name" in opened.revocation_reason()
         opened.close()
 
     def test_the_death_of_qemu_is_the_guest_s(self, opened: PodDesktop) -> None:
         os.kill(opened.vm.handle.pid, signal.SIGKILL)
         until(lambda: not opened.alive(), 20)
-        assert opened.why_dead().startswith("QEMU exited")
-        assert opened.taken_away() == ""
+        assert opened.death_reason().startswith("QEMU exited")
+        assert opened.revocation_reason() == ""
 
 
 class TestWatch:
@@ -277,7 +277,7 @@ class TestWatch:
         place.cluster.api.cut_watches()
         place.cluster.run(NAMESPACE, name_of(opened)).follow(evicted())
         until(lambda: not opened.alive(), 30)
-        assert "evicted" in opened.taken_away()
+        assert "evicted" in opened.revocation_reason()
         opened.close()
 
 

@@ -76,7 +76,7 @@ class TestTakenAway:
         opened = pod_desktop(worker.open(slot(3), SPEC))
         real.nodes.run(SPACE, name_of(opened)).follow(oom_killed())
         until(lambda: not opened.alive(), SECONDS)
-        assert "the pod was killed for its memory: OOMKilled" in opened.taken_away()
+        assert "the pod was killed for its memory: OOMKilled" in opened.revocation_reason()
         opened.close()
         assert worker.open(slot(3), SPEC).alive(), "the slot gets another pod"
 
@@ -87,7 +87,7 @@ class TestTakenAway:
         body = {"apiVersion": version, "kind": "Eviction", "metadata": {"name": name, "namespace": SPACE}}
         assert real.ask("POST", f"pods/{name}/eviction", body).status == 201
         until(lambda: not opened.alive(), SECONDS)
-        assert opened.taken_away()
+        assert opened.revocation_reason()
         opened.close()
         assert worker.open(slot(4), SPEC).alive(), "the slot gets another pod"
 
@@ -96,7 +96,7 @@ class TestTakenAway:
         opened = pod_desktop(worker.open(slot(6, "node-2"), SPEC))
         real.nodes.lose("node-2")
         until(lambda: not opened.alive(), SECONDS)
-        assert "the pod's node is lost" in opened.taken_away()
+        assert "the pod's node is lost" in opened.revocation_reason()
         node = real.raw.ask("GET", "/api/v1/nodes/node-2").body
         assert "node.kubernetes.io/unreachable" in {each["key"] for each in node["spec"]["taints"]}
         real.nodes.find("node-2")

@@ -114,7 +114,7 @@ class TestOpen:
         opened = port.open(SlotRef(0), SPEC)
         try:
             assert opened.alive()
-            assert opened.why_dead() == ""
+            assert opened.death_reason() == ""
             assert (opened.desktop.screen.width, opened.desktop.frame().width) == (800, 800)
             assert opened.desktop.execute(["id", "-un"]).output == "user\n"
             assert opened.stream_address()[0].startswith("unix:")
@@ -123,7 +123,7 @@ class TestOpen:
         finally:
             opened.close()
         assert not opened.alive()
-        assert opened.why_dead() == "destroyed"
+        assert opened.death_reason() == "destroyed"
 
     def test_every_desktop_is_pristine(self, provider: LocalProvider) -> None:
         opened = provider.open(SlotRef(0), SPEC)
@@ -265,7 +265,7 @@ class TestLoss:
         end_everything(opened)
         with pytest.raises(GuestLost):
             forever(opened.desktop.frame)
-        assert "session ended" in opened.why_dead()
+        assert "session ended" in opened.death_reason()
         assert opened.ending().cause is EndCause.SESSION_ENDED
         assert not opened.alive()
         opened.close()
@@ -277,8 +277,8 @@ class TestLoss:
             opened = provider.open(SlotRef(0), SPEC)
             opened.desktop.launch(["python3", "-c", HOG])
             eventually(lambda: not opened.alive(), 30)
-            assert opened.why_dead().startswith("memory limit: it used")
-            assert of(opened).taken_away() == ""
+            assert opened.death_reason().startswith("memory limit: it used")
+            assert of(opened).revocation_reason() == ""
             assert opened.ending().cause is EndCause.MEMORY_LIMIT
             provider.close()
 
@@ -296,7 +296,7 @@ class TestLoss:
         (supervisor,) = supervisors.started
         os.kill(supervisor.pid, 9)
         eventually(lambda: not opened.alive())
-        assert "supervisor died" in of(opened).taken_away()
+        assert "supervisor died" in of(opened).revocation_reason()
         assert opened.ending().cause is EndCause.SUPERVISOR_ENDED
         opened.close()
         again = own.open(SlotRef(0), SPEC)

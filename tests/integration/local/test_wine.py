@@ -196,7 +196,7 @@ class TestEnd:
         made = provider.open(SlotRef(1), SPEC)
         made.desktop.call("POST", "/shutdown")
         until(lambda: not made.alive(), 30.0)
-        assert "status 0" in made.why_dead()
+        assert "status 0" in made.death_reason()
         made.close()
 
     def test_its_server_survives_a_task_kill(self, provider: LocalProvider) -> None:
@@ -253,7 +253,7 @@ class TestEnd:
         until(lambda: not made.alive(), 30.0)
         with pytest.raises(GuestLost):
             made.desktop.frame()
-        assert "its session ended" in made.why_dead()
+        assert "its session ended" in made.death_reason()
         assert made.ending().cause is EndCause.SESSION_ENDED
         made.close()
         assert [pid for pid in inside if exists(pid)] == []

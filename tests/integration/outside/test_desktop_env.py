@@ -199,7 +199,7 @@ class TestDesktopEnv:
         """A broker that ends between accepting an answer and delivering it does not make the worker wait for ever."""
         with redis.from_url(redis_url) as broker, ThreadPoolExecutor(1) as agent:
             with pytest.MonkeyPatch.context() as away:
-                away.setattr("backend.services.agents.agent_channel_store.next_said", lambda *_: None)
+                away.setattr("backend.services.agents.agent_channel_store.next_messages", lambda *_: None)
                 env.reset(task_config=NOTE)
                 stepping = agent.submit(env.step, keys("TYPING", text="hello"))
                 until(lambda: broker.keys("deskarena:line:*:said"), what="the answer is taken")

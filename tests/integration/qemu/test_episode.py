@@ -105,7 +105,7 @@ class TestLost:
         run = submit(world, "patient", "qemu")
         worker.dispatcher.wake()
         assert patient.waiting.wait(60.0)
-        (opened,) = provider.slot_desktops.opened.values()
+        (opened,) = provider.slot_desktops.open_desktops.values()
         fault(opened)
         begun = time.monotonic()
         patient.go.set()

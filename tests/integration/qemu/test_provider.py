@@ -143,7 +143,7 @@ class TestWhyDead:
     def test_a_killed_machine_is_known_to_be_dead(self, opened: OpenDesktop) -> None:
         machine_of(opened).kill()
         until(lambda: not opened.alive())
-        assert "QEMU exited with -9" in opened.why_dead()
+        assert "QEMU exited with -9" in opened.death_reason()
         with pytest.raises(GuestLost):
             opened.desktop.frame()
 
@@ -151,14 +151,14 @@ class TestWhyDead:
         with pytest.raises(GuestLost):
             run(opened, "poweroff -f")
         until(lambda: not opened.alive(), 20)
-        assert opened.why_dead() == "the guest shut its machine down"
+        assert opened.death_reason() == "the guest shut its machine down"
 
     def test_a_guest_that_crashes_says_so_and_keeps_its_last_picture(self, opened: OpenDesktop) -> None:
         begun = time.monotonic()
         with pytest.raises(GuestLost):
             run(opened, "echo c >/proc/sysrq-trigger")
         assert time.monotonic() - begun < 90
-        assert opened.why_dead() == "the guest's system crashed"
+        assert opened.death_reason() == "the guest's system crashed"
         assert opened.picture() is not None
 
     def test_a_guest_that_restarts_is_lost_at_once(self, opened: OpenDesktop) -> None:
@@ -166,7 +166,7 @@ class TestWhyDead:
         with pytest.raises(GuestLost):
             run(opened, "reboot -f")
         assert time.monotonic() - begun < 90
-        assert opened.why_dead() == "the guest restarted its machine"
+        assert opened.death_reason() == "the guest restarted its machine"
 
     @pytest.mark.long
     def test_a_frozen_machine_is_lost_at_the_deadline(self, opened: OpenDesktop) -> None:
@@ -227,7 +227,7 @@ class TestFull:
         begun = time.monotonic()
         with pytest.raises(GuestLost):
             run(made, "dd if=/dev/urandom of=/dev/vda bs=1M count=16; sync; sleep 100")
-        assert made.why_dead() == "the machine was stopped: the host has no disk space for its writes"
+        assert made.death_reason() == "the machine was stopped: the host has no disk space for its writes"
         assert time.monotonic() - begun < 90
         made.close()
         again = little.open(SlotRef(0), SPEC)
@@ -340,7 +340,7 @@ class TestSupervisor:
         os.kill(supervisor.pid, signal.SIGKILL)
         until(lambda: not made.alive())
         assert isinstance(made, RevocableDesktop)
-        assert "supervisor" in made.taken_away()
+        assert "supervisor" in made.revocation_reason()
         until(lambda: has_ended(qemu))
         made.close()
         again = provider.open(SlotRef(0), SPEC)

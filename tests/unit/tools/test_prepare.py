@@ -52,7 +52,7 @@ class TestWantedPackages:
     def test_reads_names_without_comments_and_twice_named_once(self, checkout: Path) -> None:
         (checkout / "tools" / "packages-base.txt").write_text("# list\nxvfb\n\ndbus # the bus\n")
         (checkout / "tools" / "packages-full.txt").write_text("dbus\nchromium\n")
-        assert prepare.wanted_packages(["base", "full"]) == ["xvfb", "dbus", "chromium"]
+        assert prepare.read_package_lists(["base", "full"]) == ["xvfb", "dbus", "chromium"]
 
 
 class TestPrepareSystem:
@@ -169,7 +169,7 @@ class Apt:
 
 class TestInstallSystem:
     def test_a_machine_whose_apt_has_no_wine_gets_everything_else(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        base, wine = prepare.wanted_packages(["base"]), prepare.wanted_packages(["wine"])
+        base, wine = prepare.read_package_lists(["base"]), prepare.read_package_lists(["wine"])
         apt = Apt(*base)
         monkeypatch.setattr(prepare, "apt_get", apt)
         monkeypatch.setattr(prepare, "administrator", list)
@@ -250,7 +250,7 @@ class TestPackageLists:
         """Found on a fresh machine: a whole domain was "not runnable here" for want of a program."""
         tasks = [json.loads(path.read_text()) for path in (STARTER / "tasks").glob("*/*.json")]
         needed = {program for task in tasks for program in task.get("requires", [])}
-        known = set(prepare.wanted_packages([*prepare.ALWAYS, "full"]))
+        known = set(prepare.read_package_lists([*prepare.ALWAYS, "full"]))
         assert len(tasks) >= 24
         assert {PACKAGE_OF.get(program, program) for program in needed} - known == set()
 

@@ -43,7 +43,7 @@ def _is_running(control: Element, seconds: int) -> bool:
     return says_so or any(inner.get("name", "").lower() == _RUNNING for inner in control.iter())
 
 
-def city_is_shown(desktop: Element, city: str, country: str) -> bool:
+def shows_city(desktop: Element, city: str, country: str) -> bool:
     """Whether the world clock has that city; suggestions of the city search do not count."""
     label = f"{city}, {country}".lower()
     return any(label in name.lower() for window in clock_windows(desktop) for name in _names(window))

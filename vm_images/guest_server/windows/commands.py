@@ -13,7 +13,7 @@ from typing import IO, Any
 from guest_server.protocol.errors import GuestError, from_os_error
 from guest_server.protocol.machine import CommandResult, CommandSpec
 from guest_server.windows.api import failure, kernel32, ntdll
-from guest_server.windows.handles import opened_process
+from guest_server.windows.handles import process_handle
 from guest_server.windows.programs import Programs
 
 _READ = 65_536
@@ -103,7 +103,7 @@ class WindowsCommands:
 
     def alive(self, pid: int) -> bool:
         """Asks Windows; a process that has ended may still have a number."""
-        with opened_process(pid, _SYNCHRONIZE) as process:
+        with process_handle(pid, _SYNCHRONIZE) as process:
             return process is not None and kernel32.WaitForSingleObject(process, 0) == _WAITING
 
     def stop_all(self) -> None:

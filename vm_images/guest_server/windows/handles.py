@@ -120,7 +120,7 @@ def process_of(window: int) -> int:
 
 
 @contextmanager
-def opened_process(number: int, rights: int) -> Iterator[int | None]:
+def process_handle(number: int, rights: int) -> Iterator[int | None]:
     """A handle of a process; None if it does not exist, or may not be opened."""
     handle = kernel32.OpenProcess(rights, False, number)  # noqa: FBT003 - Windows' own order of arguments.
     try:
@@ -132,7 +132,7 @@ def opened_process(number: int, rights: int) -> Iterator[int | None]:
 
 def program_of(process: int) -> str:
     """The name of a process's program without extension, `notepad`; empty if unknown."""
-    with opened_process(process, _QUERY_LIMITED) as handle:
+    with process_handle(process, _QUERY_LIMITED) as handle:
         if handle is None:
             return ""
         size = wintypes.DWORD(_LONGEST_PATH)

@@ -8,7 +8,7 @@ from typing import Any
 
 from guest_server.protocol.errors import GuestError
 from guest_server.windows.api import advapi32, failure, kernel32, user32
-from guest_server.windows.handles import opened_process
+from guest_server.windows.handles import process_handle
 from guest_server.windows.health import SnapshotProcess
 from guest_server.windows.screen import GdiScreen
 
@@ -63,7 +63,7 @@ class Sources:
 
     def _row(self, entry: _Entry) -> SnapshotProcess | None:
         number = int(entry.process)
-        with opened_process(number, _QUERY_LIMITED) as process:
+        with process_handle(number, _QUERY_LIMITED) as process:
             if process is None:
                 # Another user's, or gone: in both cases not the desktop user's.
                 return SnapshotProcess(number, int(entry.parent), 0, str(entry.name), own=False)

@@ -61,7 +61,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     async def city(request: web.Request) -> web.Response:
         params = await json_params(request)
         names = params.text("city", longest=_LONGEST_NAME), params.text("country", longest=_LONGEST_NAME)
-        return verdict(clock_app.city_is_shown(await _tree(machine), *names), f"the clock shows {', '.join(names)}")
+        return verdict(clock_app.shows_city(await _tree(machine), *names), f"the clock shows {', '.join(names)}")
 
     return [
         web.post("/is_details_view", details),

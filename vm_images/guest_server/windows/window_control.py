@@ -125,7 +125,7 @@ class WindowsWindows:
         if window.pid is None or window.pid == shell:
             self.close(window)
             return
-        with handles.opened_process(window.pid, _TERMINATE) as process:
+        with handles.process_handle(window.pid, _TERMINATE) as process:
             if process is not None and not kernel32.TerminateProcess(process, 1):
                 raise GuestError("failed", f"Windows does not let '{window.title}' be ended")
 

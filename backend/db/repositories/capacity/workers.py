@@ -109,7 +109,7 @@ def on_host(session: Session, host: str) -> list[Worker]:
     return list(session.scalars(select(Worker).where(Worker.host == host, Worker.state != WorkerState.OFFLINE.value)))
 
 
-def heard_since(session: Session, since: datetime) -> list[Worker]:
+def alive_since(session: Session, since: datetime) -> list[Worker]:
     """Workers with a heartbeat after `since`, newest first."""
     return list(session.scalars(select(Worker).where(Worker.heartbeat_at >= since).order_by(Worker.id.desc())))
 

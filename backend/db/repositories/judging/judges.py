@@ -60,7 +60,7 @@ def replace_verdicts(session: Session, judge_id: UUID, attempt_id: UUID, rows: I
     )
 
 
-def seen_steps(session: Session, attempt_id: UUID) -> Sequence[AnyRow]:
+def input_steps(session: Session, attempt_id: UUID) -> Sequence[AnyRow]:
     """Index, actions, results and picture of each step, in order."""
     query = select(
         Step.index,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Attempt, Episode, Lease, Node, Run, Slot, Worker
 from backend.db.models.enums import SlotState, WorkerState
 from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.scheduling.scheduler import NOT_LEFT, left_to_others
+from backend.db.repositories.scheduling.scheduler import NOT_LEFT, excluded_parameters
 from backend.domain.machines.nodes import NodeState
 from backend.domain.model.episode import AttemptState, EpisodeState, RunState
 
@@ -63,7 +63,7 @@ def ready(
     Counts stop at `most`.
     """
     values = {"runs": [run for run, _ in pairs], "needs": [need for _, need in pairs], "most": most}
-    rows = session.execute(_READY_OTHERS if left else _READY, values | left_to_others(left))
+    rows = session.execute(_READY_OTHERS if left else _READY, values | excluded_parameters(left))
     return {(row.run_id, row.requirements_id): row.number for row in rows}
 
 

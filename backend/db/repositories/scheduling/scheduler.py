@@ -291,7 +291,7 @@ def start_episodes(
     values = {"runs": list(numbers), "numbers": list(numbers.values())}
     values |= {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
     rows = sorted(
-        session.execute(_TAKE_OTHERS if left else _TAKE, values | left_to_others(left)),
+        session.execute(_TAKE_OTHERS if left else _TAKE, values | excluded_parameters(left)),
         key=lambda row: (str(row.run_id), row.place),
     )
     return [
@@ -309,7 +309,7 @@ def start_episodes(
     ]
 
 
-def left_to_others(left: Sequence[tuple[UUID, UUID]]) -> dict[str, Any]:
+def excluded_parameters(left: Sequence[tuple[UUID, UUID]]) -> dict[str, Any]:
     """Parameters of `NOT_LEFT` for (run, task) pairs."""
     return {"left_runs": [run for run, _ in left], "left_tasks": [task for _, task in left]} if left else {}
 

@@ -14,7 +14,7 @@ from backend.domain.model.reason import Reason, ReasonCode, stored_reason
 from backend.services.capacity.views.endpoints import live_waits
 from backend.services.lifecycle.lease_reaper import DIED
 from backend.services.runs.views.run_rows import RunRow, Tile, run_rows, tiles
-from backend.services.scheduling.wait_reasons import WaitGroup, explain_alike, told_apart
+from backend.services.scheduling.wait_reasons import WaitGroup, explain_alike, tasks_with_functions
 
 LATEST = 8
 NEWS = 6
@@ -86,7 +86,7 @@ def home(session: Session) -> Home:
     return Home(
         tiles=tiles(session),
         slots=slots,
-        queue=_queue(session, repository.waiting(session, told_apart(session))),
+        queue=_queue(session, repository.waiting(session, tasks_with_functions(session))),
         ended_today=repository.ended_in_a_day(session),
         runs=run_rows(session, repository.latest_runs(session, LATEST)),
         alarms=_alarms(session),

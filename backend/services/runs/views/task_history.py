@@ -70,7 +70,7 @@ def task_history(session: Session, task_id: UUID) -> TaskHistory:
     return TaskHistory([_row(row) for row in rows], _by_configuration(session, task_id), versions)
 
 
-def others(session: Session, episode: EpisodeView) -> list[TaskHistoryRow]:
+def latest_in_other_runs(session: Session, episode: EpisodeView) -> list[TaskHistoryRow]:
     """The newest episode of the same task in each other run, at most `OTHERS`, newest first."""
     newest: dict[UUID, TaskHistoryRow] = {}
     for row in repository.history(session, episode.task_id, HISTORY):

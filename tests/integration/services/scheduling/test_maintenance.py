@@ -127,7 +127,7 @@ class TestClock:
     def test_a_jump_is_seen_by_a_steady_clock(self) -> None:
         watch, now = ClockWatch(), datetime.now(UTC)
         assert watch.went_back(now)
-        watch.looked(now)
+        watch.mark_handled(now)
         assert not watch.went_back(now + timedelta(hours=1))
         assert watch.went_back(now - timedelta(seconds=5))
 

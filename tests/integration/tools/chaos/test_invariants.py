@@ -10,7 +10,7 @@ import pytest
 from tools.chaos.facts import AttemptFact, EpisodeFact, Facts, LeaseFact, RunFact
 from tools.chaos.faults.base import ClosedNode, PodMark
 from tools.chaos.invariants import missing, violations
-from tools.chaos.marks import begun_on_closed, named, unasked
+from tools.chaos.marks import attempts_on_closed_nodes, named, unasked
 from tools.chaos.recovery import uptakes
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -210,7 +210,7 @@ class TestBegunOnClosed:
     CLOSED = ClosedNode("node-1", since=at(-9).timestamp(), until=at(9).timestamp())
 
     def found(self, closed: ClosedNode) -> list[str]:
-        return [violation.facts.split()[1] for violation in begun_on_closed(SOUND, [closed])]
+        return [violation.facts.split()[1] for violation in attempts_on_closed_nodes(SOUND, [closed])]
 
     def test_an_attempt_that_began_long_after_the_node_was_closed_is_found(self) -> None:
         assert self.found(self.CLOSED) == [str(LOST.id)]

@@ -61,7 +61,7 @@ def ask(installed: World) -> Ask:
     def work(models: Models) -> int:
         worker = OfflineEvaluator(Database(installed.factory), installed.store, lambda _: models, every=0.1)
         number = 0
-        while worker.one():
+        while worker.process_next():
             number += 1
         return number
 

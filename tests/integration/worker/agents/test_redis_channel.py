@@ -153,7 +153,7 @@ class TestBrokerAway:
         line = RedisChannel(attempt, patience=30.0)
         line.show(SEEN, {})
         with monkeypatch.context() as away:
-            away.setattr(agent_channel_store, "next_said", lambda *_: None)
+            away.setattr(agent_channel_store, "next_messages", lambda *_: None)
             assert given(found, 2)
             assert line.take(0.0) is None
         with redis.from_url(redis_url) as broker:

@@ -174,7 +174,7 @@ class TestScoredAgain:
         _, episode = here.run(HALF)
         here.tape.unlink()
         here.ask(episode)
-        assert here.rescorer().one()
+        assert here.rescorer().process_next()
         (row,) = here.world.do(reevaluation.listing)
         assert (row.rescore.state, row.before, row.after) == ("done", 0.0, 0.0)
         (attempt,) = attempts(here.world, episode.id)
@@ -191,7 +191,7 @@ class TestAnotherJudge:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, HALF)
         here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
-        assert here.rescorer().one()
+        assert here.rescorer().process_next()
         (row,) = here.world.do(reevaluation.listing)
         assert (row.rescore.state, row.before, row.after, row.rescore.make_current) == ("done", 0.0, 1.0, False)
         (attempt,) = attempts(here.world, episode.id)
@@ -203,7 +203,7 @@ class TestAnotherJudge:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, HALF)
         here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
-        assert here.rescorer().one()
+        assert here.rescorer().process_next()
         names = {judge.id: judge.model for judge in here.all(Judge)}
         assert sorted(names.values()) == ["judge-1", "judge-2"]
         said = {(names[row.judge_id], row.criterion): row.reached for row in here.all(JudgeVerdict)}
@@ -218,14 +218,14 @@ class TestAnotherJudge:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, GOOD)
         here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER, make_current=True))
-        assert here.rescorer().one()
+        assert here.rescorer().process_next()
         assert here.all(Episode)[0].score == 1.0
 
     def test_without_an_answer_the_old_verdict_stands(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record("yes", "no")
         here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
-        assert here.rescorer().one()
+        assert here.rescorer().process_next()
         (row,) = here.world.do(reevaluation.listing)
         assert (row.rescore.state, row.after) == ("failed", None)
         assert "cannot be used" in row.rescore.message
@@ -267,7 +267,7 @@ class TestWithoutVerdict:
         episode = here.unjudged(answer(opened=True), "yes")
         here.record(HALF)
         here.make_due()
-        assert here.rescorer().one()
+        assert here.rescorer().process_next()
         (found,) = here.all(Episode)
         assert (found.state, found.score, found.attempt_count) == ("scored", 0.0, 1)
         (attempt,) = attempts(here.world, episode.id)
@@ -280,7 +280,7 @@ class TestWithoutVerdict:
         here.unjudged("yes", "yes")
         for _ in REPEAT_PAUSES:
             here.make_due()
-            assert here.rescorer().one()
+            assert here.rescorer().process_next()
         (found,) = here.all(Episode)
         assert (found.state, found.failure_class, found.score) == ("lost", "evaluator", None)
         assert "cannot be used" in found.failure_message

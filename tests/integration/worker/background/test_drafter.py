@@ -62,8 +62,8 @@ class TestOne:
         room = ModelPool(Endpoints(settings, TaskSecrets(tmp_path), {}))
         asked = ask(installed)
         worker = Drafter(Database(installed.factory), room.models, every=0.1)
-        assert worker.one()
-        assert worker.one() is False
+        assert worker.process_next()
+        assert worker.process_next() is False
         found = row(installed, asked)
         assert (found.state, found.created_count, found.message) == ("done", 2, "wrote library/overdue, library/lent")
         with installed.work() as session:
@@ -79,7 +79,7 @@ class TestOne:
     def test_an_answer_of_another_form_keeps_nothing(self, installed: World) -> None:
         asked = ask(installed)
         bad = json.dumps({"drafts": [proposal(), proposal(name="x y")]})
-        assert drafter(installed, FakeModels(bad)).one()
+        assert drafter(installed, FakeModels(bad)).process_next()
         found = row(installed, asked)
         assert (found.state, found.created_count) == ("failed", 0)
         assert "drafts.1.name" in found.message
@@ -91,30 +91,30 @@ class TestOne:
         asked = ask(installed)
         bad = json.dumps({"drafts": [proposal(setup=[{"type": "launch", "parameters": {"command": ["\ud800"]}}])]})
         assert "\\ud800" in bad
-        assert drafter(installed, FakeModels(bad)).one()
+        assert drafter(installed, FakeModels(bad)).process_next()
         found = row(installed, asked)
         assert (found.state, found.created_count) == ("failed", 0)
         assert "lone surrogate" in found.message
 
     def test_a_key_that_is_taken_is_left_out(self, installed: World) -> None:
         ask(installed)
-        assert drafter(installed, FakeModels(GOOD)).one()
+        assert drafter(installed, FakeModels(GOOD)).process_next()
         again = ask(installed)
-        assert drafter(installed, FakeModels(json.dumps({"drafts": [proposal(), proposal(name="new")]}))).one()
+        assert drafter(installed, FakeModels(json.dumps({"drafts": [proposal(), proposal(name="new")]}))).process_next()
         found = row(installed, again)
         assert found.created_count == 1
         assert found.message.startswith("wrote library/new; left out: a draft of library/overdue")
 
     def test_a_model_that_does_not_answer(self, installed: World) -> None:
         asked = ask(installed)
-        assert drafter(installed, FakeModels(ModelApiFailed("no answer"))).one()
+        assert drafter(installed, FakeModels(ModelApiFailed("no answer"))).process_next()
         assert (row(installed, asked).state, row(installed, asked).message) == ("failed", "no answer")
 
     def test_a_worker_that_stops_leaves_it_waiting(self, installed: World) -> None:
         asked = ask(installed)
         worker = drafter(installed, FakeModels(ModelApiFailed("stopping")))
         worker.stop()
-        assert worker.one() is False
+        assert worker.process_next() is False
         assert row(installed, asked).state == "waiting"
 
 

@@ -102,7 +102,7 @@ class TestOne:
     ) -> None:
         episode = played(world, start_worker, note_task(oracle=SOLUTION))
         ask(world, episode)
-        assert rescorer.one()
+        assert rescorer.process_next()
         row = result(world)
         assert (row.rescore.state, row.before, row.after, row.rescore.message) == ("done", 1.0, 1.0, "")
         with world.work() as session:
@@ -114,14 +114,14 @@ class TestOne:
             kept = session.scalars(select(Evidence).order_by(Evidence.evaluation_id)).all()
             assert {row.evaluation_id for row in kept} == {old.id, new.id}
             assert len({(row.sha256, row.blob_name, row.note) for row in kept}) == 1
-        assert not rescorer.one()
+        assert not rescorer.process_next()
 
     def test_leaves_evaluation_functions_to_a_worker_that_can_run_them(self, world: World, rescorer: Rescorer) -> None:
         ask_by_function(world)
-        assert not rescorer.one()
+        assert not rescorer.process_next()
         with world.work() as session:
             session.execute(update(Worker).values(state="offline", heartbeat_at=func.now() - 2 * COMES_BACK))
-        assert rescorer.one()
+        assert rescorer.process_next()
 
     def test_a_fence_that_did_not_work_once_is_tried_again(self, world: World, tmp_path: Path) -> None:
         class EvaluatorFence(InProcessJudge):
@@ -138,9 +138,9 @@ class TestOne:
         models = ModelPool.from_settings(Settings(data_dir=tmp_path)).models
         rescorer = Rescorer(Database(world.factory), world.store, judge, models, every=0.1)
         ask_by_function(world)
-        assert not rescorer.one()
+        assert not rescorer.process_next()
         judge.works = True
-        assert rescorer.one()
+        assert rescorer.process_next()
 
     def test_a_newer_task_judges_the_old_evidence(
         self, world: World, start_worker: StartWorker, rescorer: Rescorer
@@ -148,13 +148,13 @@ class TestOne:
         episode = played(world, start_worker, note_task(oracle=SOLUTION))
         world.benchmark(benchmark_of(note_task(evaluator=judging("bye"), instruction="Write bye.")))
         ask(world, episode, "latest")
-        assert rescorer.one()
+        assert rescorer.process_next()
         row = result(world)
         assert (row.before, row.after, row.task_set_version) == (1.0, 0.0, 2)
         assert row.rescore.message == "the newer task has another instruction"
         assert world.do(get_episode, episode).episode.score == 1.0
         ask(world, episode, "latest", make_current=True)
-        assert rescorer.one()
+        assert rescorer.process_next()
         assert world.do(get_episode, episode).episode.score == 0.0
 
     def test_a_gold_file_comes_from_the_newer_task_set(
@@ -173,14 +173,14 @@ class TestOne:
         world.benchmark(benchmark_of(task).model_copy(update={"assets": {"gold.txt": b"hello"}}))
         ask(world, episode.id)
         ask(world, episode.id, "latest")
-        assert rescorer.one()
-        assert rescorer.one()
+        assert rescorer.process_next()
+        assert rescorer.process_next()
         assert [row.after for row in world.do(reevaluation.listing)] == [0.0, 1.0]
 
     def test_a_rule_decides_again(self, world: World, start_worker: StartWorker, rescorer: Rescorer) -> None:
         episode = played(world, start_worker, infeasible_task(), agent="always_fail")
         ask(world, episode)
-        assert rescorer.one()
+        assert rescorer.process_next()
         assert (result(world).before, result(world).after) == (1.0, 1.0)
 
     def test_no_verdict_leaves_the_old_one(
@@ -189,7 +189,7 @@ class TestOne:
         episode = played(world, start_worker, note_task(oracle=SOLUTION))
         ask(world, episode)
         judge.broken = EvaluatorFailed("the metric broke")
-        assert rescorer.one()
+        assert rescorer.process_next()
         row = result(world)
         assert (row.rescore.state, row.rescore.message, row.after) == ("failed", "the metric broke", None)
         assert world.do(get_episode, episode).episode.score == 1.0
@@ -200,7 +200,7 @@ class TestOne:
             for sha256 in session.scalars(select(Evidence.sha256).where(Evidence.sha256.is_not(None))):
                 del world.store.blobs[str(sha256)]
         ask(world, episode)
-        assert rescorer.one()
+        assert rescorer.process_next()
         assert result(world).rescore.state == "failed"
 
 
@@ -217,30 +217,30 @@ class TestFilesThatCannotBeHad:
         return world
 
     def test_others_go_first_and_it_is_tried_again(self, away: World, rescorer: Rescorer) -> None:
-        while rescorer.one():
+        while rescorer.process_next():
             pass
         first, second = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.message) == ("waiting", "the store does not answer")
         assert second.rescore.state == "done"
         away.store.away = ""
-        assert not rescorer.one()
+        assert not rescorer.process_next()
         with away.work() as session:
             session.execute(update(Reevaluation).values(available_at=func.now()))
-        assert rescorer.one()
+        assert rescorer.process_next()
         first, _ = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.tries) == ("done", 0)
 
     def test_in_the_end_it_fails_and_says_why(self, away: World, rescorer: Rescorer) -> None:
         with away.work() as session:
             session.execute(update(Reevaluation).values(created_at=func.now() - 2 * PATIENCE))
-        while rescorer.one():
+        while rescorer.process_next():
             pass
         first, _ = away.do(reevaluation.listing)
         assert first.rescore.state == "waiting", "that it has waited for its turn for long is no failure"
         with away.work() as session:
             long_ago = {"available_at": func.now(), "evidence_missing_since": func.now() - 2 * PATIENCE}
             session.execute(update(Reevaluation).where(Reevaluation.id == first.rescore.id).values(long_ago))
-        assert rescorer.one()
+        assert rescorer.process_next()
         first, _ = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.message) == ("failed", "the store does not answer")
 
@@ -250,7 +250,7 @@ class TestFilesThatCannotBeHad:
             first = session.scalars(select(Reevaluation).order_by(Reevaluation.id)).first()
             assert first is not None
             session.execute(update(Task).where(Task.id == first.task_id).values(spec={"of": "another release"}))
-        while rescorer.one():
+        while rescorer.process_next():
             pass
         assert [row.rescore.state for row in away.do(reevaluation.listing)] == ["failed", "done"]
 
@@ -264,7 +264,7 @@ class TestStopped:
         rescorer.stop(5.0)
         ask(world, episode)
         judge.broken = EvaluatorFailed("the worker stopped before the model responded")
-        assert not rescorer.one()
+        assert not rescorer.process_next()
         assert (result(world).rescore.state, result(world).rescore.tries) == ("waiting", 0)
 
 
@@ -294,7 +294,7 @@ class TestTurn:
         monkeypatch.setattr("worker.background.reevaluator.hold_long", hear)
         with ExitStack() as others:
             others.enter_context(judge.turns.turn(rescorer.pause))
-            assert rescorer.one()
+            assert rescorer.process_next()
         assert result(world).rescore.state == "done"
         with world.work() as session:
             *_, new = session.scalars(select(Evaluation).order_by(Evaluation.id))

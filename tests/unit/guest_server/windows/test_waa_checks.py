@@ -32,7 +32,7 @@ class TestClock:
         ("city", "there"), [(("Kyoto", "Japan"), True), (("Munich", "Germany"), False), (("Rome", "Italy"), False)]
     )
     def test_a_city_that_is_shown_and_not_only_suggested(self, city: tuple[str, str], there: bool) -> None:  # noqa: FBT001
-        assert clock_app.city_is_shown(fromstring(CLOCK), *city) is there
+        assert clock_app.shows_city(fromstring(CLOCK), *city) is there
 
     def test_lengths_in_words(self) -> None:
         assert clock_app.seconds_in("1 hour 1 minute 1 second") == 3661

@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 26, tzinfo=UTC)
 
 class TestIsHeld:
     @pytest.mark.parametrize(
-        ("agent", "state", "available_at", "is_held"),
+        ("agent", "state", "available_at", "waits_for_program"),
         [
             ("remote", "waiting", LATER, True),
             ("remote", "waiting", NOW, False),
@@ -26,14 +26,16 @@ class TestIsHeld:
             ("noop", "waiting", LATER, False),
         ],
     )
-    def test_waits_for_its_program(self, agent: str, state: str, available_at: datetime, *, is_held: bool) -> None:
+    def test_waits_for_its_program(
+        self, agent: str, state: str, available_at: datetime, *, waits_for_program: bool
+    ) -> None:
         episode = Episode(state=state, available_at=available_at)
-        assert remote_runs.is_held(Run(config={"agent": agent}), episode) is is_held
+        assert remote_runs.waits_for_program(Run(config={"agent": agent}), episode) is waits_for_program
 
     def test_its_reason_names_what_was_lost(self) -> None:
-        assert remote_runs.held_back("attempt 1 was lost")["reason"].startswith("attempt 1 was lost; it waits")
-        assert remote_runs.held_back()["reason_code"] == ReasonCode.PROGRAM
-        assert remote_runs.held_back()["available_at"] == LATER
+        assert remote_runs.waiting_columns("attempt 1 was lost")["reason"].startswith("attempt 1 was lost; it waits")
+        assert remote_runs.waiting_columns()["reason_code"] == ReasonCode.PROGRAM
+        assert remote_runs.waiting_columns()["available_at"] == LATER
 
 
 class TestIsLost:
@@ -53,8 +55,8 @@ class TestIsLost:
 
     def test_waits_for_its_person_unless_there_is_another_reason(self) -> None:
         other = Reason(ReasonCode.PERSON_AGAIN, "its desktop was lost")
-        assert human_runs.held_back()["reason_code"] == ReasonCode.PERSON
-        assert human_runs.held_back(other)["reason_code"] == ReasonCode.PERSON_AGAIN
+        assert human_runs.waiting_columns()["reason_code"] == ReasonCode.PERSON
+        assert human_runs.waiting_columns(other)["reason_code"] == ReasonCode.PERSON_AGAIN
 
 
 class TestNote:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import NotFound
-from backend.services.machines.machine_images import about, all_images, one_image, remove_image
+from backend.services.machines.machine_images import all_images, description, image_by_name, remove_image
 from tests.factories.machine_images import image_of, write_small_image
 
 
@@ -71,15 +71,15 @@ class TestAllImages:
 
 class TestOneImage:
     def test_says_which_there_are(self, data: Path) -> None:
-        assert one_image(data, "half").image is None
+        assert image_by_name(data, "half").image is None
         with pytest.raises(NotFound) as caught:
-            one_image(data, "debian-full")
+            image_by_name(data, "debian-full")
         assert caught.value.hint == "There are: debian, eleven, half."
 
     @pytest.mark.parametrize("name", ["../debian", "", ".", "/", "images/debian"])
     def test_a_name_is_no_path(self, data: Path, name: str) -> None:
         with pytest.raises(NotFound):
-            one_image(data, name)
+            image_by_name(data, name)
 
 
 class TestRemoveImage:
@@ -103,4 +103,4 @@ class TestRemoveImage:
 
 class TestAbout:
     def test_is_one_line(self) -> None:
-        assert about(image_of(memory_mib=1536, cpus=1)) == "minimal 1; 1.5 GiB, 1 processor, disk 8 GiB"
+        assert description(image_of(memory_mib=1536, cpus=1)) == "minimal 1; 1.5 GiB, 1 processor, disk 8 GiB"

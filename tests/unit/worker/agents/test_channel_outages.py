@@ -81,7 +81,7 @@ class TestUnheard:
         pass_by(outages, clock, API, 2)
         pass_by(outages, clock, "", 2)
         assert outages.unheard == API
-        outages.heard()
+        outages.end_outage()
         assert outages.unheard == ""
         pass_by(outages, clock, "", 2)
         assert outages.unheard == ""

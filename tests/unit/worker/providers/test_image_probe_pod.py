@@ -51,26 +51,26 @@ class TestHeard:
 
     def test_a_pod_tells_of_the_volume_that_all_have(self) -> None:
         scout = ImageProbe(no_pods)
-        scout.heard(self.CLAIM, self.held("a"))
-        scout.heard(self.CLAIM, self.held("b", node="n2"))
+        scout.note_images(self.CLAIM, self.held("a"))
+        scout.note_images(self.CLAIM, self.held("b", node="n2"))
         assert self.names(scout) == ["b"]
 
     def test_and_of_its_node_s_own(self) -> None:
         scout = ImageProbe(no_pods)
-        scout.heard(self.OWN, self.held("a"))
-        scout.heard(self.OWN, self.held("b", node="n2"))
+        scout.note_images(self.OWN, self.held("a"))
+        scout.note_images(self.OWN, self.held("b", node="n2"))
         assert self.names(scout) == ["a", "b"]
 
     def test_a_clone_tells_of_the_time_when_it_was_made(self) -> None:
         scout = ImageProbe(no_pods)
-        scout.heard(self.CLONE, self.held("a", "b"), new=True)
-        scout.heard(self.CLONE, self.held("a"))
+        scout.note_images(self.CLONE, self.held("a", "b"), new=True)
+        scout.note_images(self.CLONE, self.held("a"))
         assert self.names(scout) == ["a", "b"]
 
     def test_where_none_were_read_what_is_known_stays(self) -> None:
         scout = ImageProbe(no_pods)
-        scout.heard(self.CLAIM, self.held("a"))
-        scout.heard(self.CLAIM, self.held())
+        scout.note_images(self.CLAIM, self.held("a"))
+        scout.note_images(self.CLAIM, self.held())
         assert self.names(scout) == ["a"]
 
 

@@ -10,7 +10,7 @@ from backend.domain.formats.vlc_config import last_line_with, read_settings
 from backend.domain.model.score import MetricValue
 
 
-def wanted_text(rules: Mapping[str, Any], key: str) -> str:
+def expected_text(rules: Mapping[str, Any], key: str) -> str:
     """The expected value of a setting, as written in the file.
 
     Raises:
@@ -42,6 +42,6 @@ def compare_setting(
     path: str | None, expected: tuple[Mapping[str, Any], str], key: str, default: str, *, strict: bool
 ) -> MetricValue:
     """1 if the setting `key` has the value of `expected`: the rules, and the name of the one with the value."""
-    text = wanted_text(*expected)
+    text = expected_text(*expected)
     value, reason = value_of(path, key, default, strict=strict)
     return verdict(value == text, reason or f"{key} is {short(value)}, expected {short(text)}")

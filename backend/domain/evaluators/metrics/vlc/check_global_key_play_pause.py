@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
+from backend.domain.evaluators.metrics.vlc._settings import expected_text, value_of
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -22,7 +22,7 @@ def check_global_key_play_pause(
         rules: `expected_global_key_play_pause`.
         strict_upstream: as published, commented lines count.
     """
-    expected = wanted_text(rules, "expected_global_key_play_pause")
+    expected = expected_text(rules, "expected_global_key_play_pause")
     value, reason = value_of(result, KEY, "", strict=strict_upstream)
     if value is None:
         return verdict(met=False, reason=reason)

@@ -6,7 +6,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
+from backend.domain.evaluators.metrics.vlc._settings import expected_text, value_of
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -33,7 +33,7 @@ def check_qt_slider_colours(
         raise EvaluatorFailed(
             f"`type` is {short(kind)}, expected `match` or `blackish`", code="invalid_rule", hint=HINT
         )
-    expected = wanted_text(rules, "expected_qt_slider_colours") if kind == "match" else "blackish"
+    expected = expected_text(rules, "expected_qt_slider_colours") if kind == "match" else "blackish"
     value, reason = value_of(result, KEY, DEFAULT, strict=strict_upstream)
     if value is None:
         return verdict(met=False, reason=reason)

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.video import each_frame, refusal
+from backend.domain.formats.video import iterate_frames, refusal
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -57,7 +57,7 @@ def _open_video(path: str | None) -> tuple[Iterator[Any] | None, str]:
     reason = refusal(path)
     if reason:
         return None, reason
-    hashes = (imagehash.phash(frame) for frame in each_frame(str(path)))
+    hashes = (imagehash.phash(frame) for frame in iterate_frames(str(path)))
     first = next(hashes, None)
     if first is None:
         return None, "the file has no readable frame"

@@ -6,7 +6,7 @@ from posixpath import normpath
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
+from backend.domain.evaluators.metrics.vlc._settings import expected_text, value_of
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -26,7 +26,7 @@ def is_vlc_recordings_folder(
         strict_upstream: as published, the path must match exactly; else slashes and dots that change nothing and, on
             Windows, case and the kind of slash are ignored.
     """
-    expected = wanted_text(rules, "recording_file_path")
+    expected = expected_text(rules, "recording_file_path")
     value, reason = value_of(result, KEY, "", strict=False)
     if not value:
         return verdict(met=False, reason=reason or f"{KEY} is not set")
