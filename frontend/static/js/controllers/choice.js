@@ -18,12 +18,12 @@ export default class Choice extends Controller {
   }
 
   count() {
-    const chosen = new Set(new FormData(this.form).getAll(this.field)).size;
-    this.part("button").disabled = chosen < LEAST || chosen > MOST;
-    for (const button of this.parts("several")) button.disabled = chosen < LEAST;
-    this.part("count").textContent = chosen
-      ? `${chosen} of ${LEAST} to ${MOST} ${this.noun} ticked`
+    const ticked = new Set(new FormData(this.form).getAll(this.field)).size;
+    this.part("button").disabled = ticked < LEAST || ticked > MOST;
+    for (const button of this.parts("several")) button.disabled = ticked < LEAST;
+    this.part("count").textContent = ticked
+      ? `${ticked} of ${LEAST} to ${MOST} ${this.noun} ticked`
       : this.empty;
-    this.element.toggleAttribute("data-chosen", chosen > 0);
+    this.element.toggleAttribute("data-chosen", ticked > 0);
   }
 }

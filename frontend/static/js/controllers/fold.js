@@ -62,8 +62,8 @@ export default class Fold extends Controller {
   // A click on the button, or on the header where nothing else takes it.
   toggle(panel, event) {
     const own = event.currentTarget.querySelector(":scope > [data-own]");
-    const other = event.target.closest("a, button, form, .actions, summary");
-    if (!own || (other && other !== own) || !this.narrow.matches) return;
+    const control = event.target.closest("a, button, form, .actions, summary");
+    if (!own || (control && control !== own) || !this.narrow.matches) return;
     if (panel.dataset.folded === "yes") this.open(panel);
     else this.close(panel);
   }

@@ -61,8 +61,8 @@ export default class Live extends Controller {
 
   // Width of the picture in pixels; infinite for the whole one.
   needed() {
-    const shown = this.element.clientWidth * devicePixelRatio;
-    return (this.tile && TILE_WIDTHS.find((width) => width >= shown)) || Number.POSITIVE_INFINITY;
+    const pixels = this.element.clientWidth * devicePixelRatio;
+    return (this.tile && TILE_WIDTHS.find((width) => width >= pixels)) || Number.POSITIVE_INFINITY;
   }
 
   grow() {

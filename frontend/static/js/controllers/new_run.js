@@ -124,12 +124,13 @@ export default class NewRun extends Controller {
   // A whole domain is sent as its pattern, not as each of its tasks; empty fields are left out.
   compact(data) {
     const selected = data.getAll("tasks");
-    const whole = new Set(
+    const wholeDomains = new Set(
       selected.filter((value) => value.endsWith("/*")).map((value) => value.slice(0, -2)),
     );
     data.delete("tasks");
     for (const value of selected)
-      if (value.endsWith("/*") || !whole.has(value.slice(0, value.indexOf("/")))) data.append("tasks", value);
+      if (value.endsWith("/*") || !wholeDomains.has(value.slice(0, value.indexOf("/"))))
+        data.append("tasks", value);
     for (const [name, value] of [...data]) if (value === "") data.delete(name);
   }
 
@@ -197,11 +198,11 @@ export default class NewRun extends Controller {
   // Each field has what the service found wrong with it.
   mark(fresh) {
     for (const slot of this.parts("error")) {
-      const found = fresh.getElementById(slot.id);
-      if (!found) continue;
-      morph(slot, found);
+      const freshSlot = fresh.getElementById(slot.id);
+      if (!freshSlot) continue;
+      morph(slot, freshSlot);
       for (const field of this.element.querySelectorAll(`[aria-describedby="${slot.id}"]`))
-        field.ariaInvalid = found.hidden ? null : "true";
+        field.ariaInvalid = freshSlot.hidden ? null : "true";
     }
   }
 

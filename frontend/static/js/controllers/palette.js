@@ -105,7 +105,7 @@ export default class Palette extends Controller {
 
   choose(option) {
     this.chosen = option;
-    for (const each of this.options) each.setAttribute("aria-selected", String(each === option));
+    for (const entry of this.options) entry.setAttribute("aria-selected", String(entry === option));
     this.part("words").setAttribute("aria-activedescendant", option?.id ?? "");
     option?.scrollIntoView({ block: "nearest" });
   }

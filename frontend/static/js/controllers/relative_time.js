@@ -14,7 +14,7 @@ export default class RelativeTime extends Controller {
   static timer = 0;
 
   static tick() {
-    for (const one of RelativeTime.all) one.draw();
+    for (const time of RelativeTime.all) time.draw();
   }
 
   connect() {

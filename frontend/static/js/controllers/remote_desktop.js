@@ -77,7 +77,7 @@ export default class RemoteDesktop extends Controller {
   }
 
   ended() {
-    for (const one of [this.clicks, this.wheel, this]) clearTimeout(one?.timer);
+    for (const waiting of [this.clicks, this.wheel, this]) clearTimeout(waiting?.timer);
     navigator.keyboard?.unlock?.();
     this.socket.close();
   }
@@ -221,9 +221,9 @@ export default class RemoteDesktop extends Controller {
     const { at, dx, dy, timer } = this.wheel;
     clearTimeout(timer);
     this.wheel = null;
-    const whole = (value) =>
+    const wheelSteps = (value) =>
       Math.max(-100, Math.min(100, Math.sign(value) * Math.round(Math.abs(value) || 0)));
-    const [across, up] = [whole(dx), whole(dy)];
+    const [across, up] = [wheelSteps(dx), wheelSteps(dy)];
     if (across || up) this.send({ type: "MOVE_TO", ...at }, { type: "SCROLL", dx: across, dy: up });
   }
 

@@ -184,10 +184,10 @@ export default class Replay extends Scrubber {
     Object.assign(image, { width, height, alt: `Screen before step ${index}` });
     this.part("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.draw(JSON.parse(step.dataset.marks || "[]"), JSON.parse(step.dataset.typed || "[]"));
-    const shown = () => this.at === Number(index) && this.part("stage").setAttribute("data-shown", index);
+    const markShown = () => this.at === Number(index) && this.part("stage").setAttribute("data-shown", index);
     if (frame)
-      image.decode().then(shown, shown); // A damaged picture has been tried, too.
-    else shown();
+      image.decode().then(markShown, markShown); // A damaged picture has been tried, too.
+    else markShown();
   }
 
   // So that playing does not flicker.

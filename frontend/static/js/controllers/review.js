@@ -24,7 +24,7 @@ export default class Review extends Controller {
     choice.checked = true;
     choice.focus();
     this.mark();
-    const next = this.parts("criterion").find((one) => !one.querySelector(":checked"));
+    const next = this.parts("criterion").find((criterion) => !criterion.querySelector(":checked"));
     (next ? next.querySelector("input") : this.part("send")).focus();
     next?.scrollIntoView({ block: "nearest" });
   }
@@ -34,12 +34,12 @@ export default class Review extends Controller {
     const all = this.parts("criterion");
     return (
       all.find((one) => one.contains(document.activeElement)) ??
-      all.find((one) => !one.querySelector(":checked"))
+      all.find((criterion) => !criterion.querySelector(":checked"))
     );
   }
 
   mark() {
-    const open = this.parts("criterion").find((one) => !one.querySelector(":checked"));
-    for (const one of this.parts("criterion")) one.classList.toggle("at", one === open);
+    const open = this.parts("criterion").find((criterion) => !criterion.querySelector(":checked"));
+    for (const criterion of this.parts("criterion")) criterion.classList.toggle("at", criterion === open);
   }
 }

@@ -142,7 +142,7 @@ export default class Tree extends Controller {
     const typed = this.part("search").value.trim();
     this.part("found").textContent = !typed ? "" : hits.length ? `${this.hit + 1} of ${hits.length}` : "none";
     const item = hits.length ? this.reveal(hits[this.hit]) : null;
-    for (const one of this.part("view").querySelectorAll(".hit")) one.classList.remove("hit");
+    for (const hit of this.part("view").querySelectorAll(".hit")) hit.classList.remove("hit");
     item?.classList.add("hit");
     item?.scrollIntoView({ block: "nearest", container: "nearest" });
     this.outline(item);
@@ -150,13 +150,13 @@ export default class Tree extends Controller {
 
   // The list item of a node, with all branches above it open.
   reveal(node) {
-    const above = [];
-    for (let one = node.parentElement; one; one = one.parentElement) above.unshift(one);
-    for (const [depth, one] of above.entries()) {
-      const details = this.items.get(one)?.querySelector("details");
+    const ancestors = [];
+    for (let parent = node.parentElement; parent; parent = parent.parentElement) ancestors.unshift(parent);
+    for (const [depth, ancestor] of ancestors.entries()) {
+      const details = this.items.get(ancestor)?.querySelector("details");
       if (!details) return null;
       details.open = true;
-      this.fill(details, one, depth);
+      this.fill(details, ancestor, depth);
     }
     return this.items.get(node) ?? null;
   }
@@ -171,8 +171,8 @@ function nameOf(node) {
 
 function boxOf(node) {
   const pair = (pattern) => {
-    const found = [...node.attributes].find(({ name }) => pattern.test(name));
-    const numbers = found?.value.match(/-?\d+(\.\d+)?/g)?.map(Number);
+    const attribute = [...node.attributes].find(({ name }) => pattern.test(name));
+    const numbers = attribute?.value.match(/-?\d+(\.\d+)?/g)?.map(Number);
     return numbers?.length === 2 ? numbers : null;
   };
   const [at, size] = [pair(/screencoord|position/), pair(/size/)];

@@ -69,24 +69,24 @@ function paragraphs(xml) {
 }
 
 function sheetOf(xml, shared) {
-  const found = new Map();
+  const sheet = new Map();
   for (const cell of all(xml, "c")) {
     const value = words(cell, "v");
     const kind = cell.getAttribute("t");
     const formula = words(cell, "f");
     const shown =
       kind === "s" ? (shared[Number(value)] ?? "") : kind === "inlineStr" ? words(cell, "t") : value;
-    if (shown || formula) found.set(cell.getAttribute("r") ?? "", formula ? `${shown} (=${formula})` : shown);
+    if (shown || formula) sheet.set(cell.getAttribute("r") ?? "", formula ? `${shown} (=${formula})` : shown);
   }
-  return found;
+  return sheet;
 }
 
 // Source: RFC 4180.
 function cells(text, separator) {
-  const found = new Map();
+  const sheet = new Map();
   let [row, column, cell, quoted] = [1, 0, "", false];
   const close = () => {
-    if (cell) found.set(`${letters(column)}${row}`, cell);
+    if (cell) sheet.set(`${letters(column)}${row}`, cell);
     cell = "";
   };
   for (let at = 0; at < text.length; at++) {
@@ -104,7 +104,7 @@ function cells(text, separator) {
     } else if (sign !== "\r") cell += sign;
   }
   close();
-  return found;
+  return sheet;
 }
 
 function letters(column) {

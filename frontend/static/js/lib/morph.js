@@ -38,9 +38,9 @@ function attributes(old, fresh) {
 
 // The first node from here on that the service has written.
 function written(node) {
-  let each = node;
-  while (each?.dataset?.own !== undefined) each = each.nextSibling;
-  return each;
+  let sibling = node;
+  while (sibling?.dataset?.own !== undefined) sibling = sibling.nextSibling;
+  return sibling;
 }
 
 function find(old, target) {

@@ -76,9 +76,9 @@ export class Scrubber extends Controller {
 
   // The row that is shown, and its place on the scrubber.
   mark(row) {
-    for (const one of this.parts("step")) {
-      if (one === row) one.setAttribute("aria-current", "step");
-      else one.removeAttribute("aria-current");
+    for (const step of this.parts("step")) {
+      if (step === row) step.setAttribute("aria-current", "step");
+      else step.removeAttribute("aria-current");
     }
     row.scrollIntoView({ block: "nearest", container: "nearest" });
   }

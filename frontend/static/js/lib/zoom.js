@@ -53,11 +53,11 @@ export class Zoom {
         return;
       }
       event.preventDefault();
-      const [one, other] = event.touches;
+      const [first, second] = event.touches;
       const now = {
-        apart: Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY),
-        clientX: (one.clientX + other.clientX) / 2,
-        clientY: (one.clientY + other.clientY) / 2,
+        apart: Math.hypot(first.clientX - second.clientX, first.clientY - second.clientY),
+        clientX: (first.clientX + second.clientX) / 2,
+        clientY: (first.clientY + second.clientY) / 2,
       };
       const before = this.fingers;
       this.grip = null;
