@@ -1,1 +1,1 @@
-"""What Deskarena knows: records, rules and the web. Never imports `worker`."""
+"""Deskarena's service: domain, database, services and web. Never imports `worker`."""

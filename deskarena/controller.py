@@ -23,7 +23,7 @@ def tree(path):
 
 
 class Environment(Protocol):
-    """What the controller needs of `DesktopEnv`."""
+    """Part of `DesktopEnv` that the controller uses."""
 
     screen_width: int
     screen_height: int

@@ -177,7 +177,7 @@ class DeskarenaInfraConfig(InfraConfig):
 
 
 class _Desktops:
-    """What one process has leased. A copy in another process has leased nothing."""
+    """Desktops that one process has leased. A copy in another process has leased nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

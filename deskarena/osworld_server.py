@@ -68,7 +68,7 @@ _REMOVE = "import shutil; shutil.rmtree(__FOLDER__, ignore_errors=True)"
 
 
 class OSWorldMachine(Protocol):
-    """What the server needs of `DesktopEnv`."""
+    """Part of `DesktopEnv` that the server uses."""
 
     controller: Controller
 

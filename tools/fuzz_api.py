@@ -80,7 +80,7 @@ Operation = APIOperation[Any, Any, Any, Any]
 
 @dataclass
 class Fuzzed:
-    """What came of the cases of a role: answers by status, by whether they followed a link, and what was wrong."""
+    """Results of a role's cases: answers by status and by whether they followed a link, and problems."""
 
     role: str
     statuses: Counter[int] = field(default_factory=Counter)

@@ -142,7 +142,7 @@ def _try_calls(writer: int, seed: int, numbers: Sequence[int], calls: Mapping[Ke
 
 
 def _try_call(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str, float, int]:
-    """What came of a call, its seconds and its memory."""
+    """Result of a call, its seconds and its memory."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     metric = registry.lookup(PluginKind.METRIC, key[1], key[0])

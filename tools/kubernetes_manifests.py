@@ -45,7 +45,7 @@ class ManifestFinding:
 
 
 def documents(file: Path) -> list[Any]:
-    """What a file holds, without empty documents."""
+    """Non-empty documents of a file."""
     return [document for document in yaml.safe_load_all(file.read_text()) if document is not None]
 
 

@@ -154,7 +154,7 @@ def command(tests: Iterable[Path | str], *more: str) -> str:
 
 
 def tests_of(mutation: MutationSpec, contexts: LineContexts) -> list[str]:
-    """What to try a mutant against, the likeliest to kill it first: ids of tests, or files if its line has no test."""
+    """Tests to run against a mutant, the likeliest to kill it first: ids of tests, or files if its line has no test."""
     files = [str(path) for path in covering(mutation.module_path)]
     tests = contexts.tests_of(mutation.module_path, mutation.start_pos[0])
     rank = {name: number for number, name in enumerate(files)}

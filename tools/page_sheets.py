@@ -75,7 +75,7 @@ class SheetInstallation:
     links: tuple[str, str]
 
     def url(self, address: str) -> str:
-        """Where the example of an address of docs/pages.md is."""
+        """URL for the example of an address of docs/pages.md."""
         if address == "/join/{token}":
             return self.with_accounts + self.links[1]
         root = self.with_accounts if address in OF_ACCOUNTS else self.address

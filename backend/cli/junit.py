@@ -18,7 +18,7 @@ Episode = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class _SuiteHead:
-    """What every suite of a document says."""
+    """Attributes that all suites of a document share."""
 
     timestamp: str
     url: str

@@ -1,4 +1,4 @@
-"""Where plug-ins are found by name.
+"""Registry of plug-ins by kind and name.
 
 A plug-in registers itself with a decorator in the file with its name; `load()` imports those files once at start-up.
 The key is (kind, dialect, name): a task's dialect is searched first, then the one it is based on, then `common`.

@@ -1,1 +1,1 @@
-"""What a process tells its operators: metrics of its own and its log."""
+"""Telemetry of a process: metrics and log."""

@@ -108,7 +108,7 @@ def uvicorn_logs(form: LogFormat, level: str) -> dict[str, Any] | None:
 
 
 def begin_logs(form: LogFormat) -> None:
-    """What is logged before a log is set up has the format, too."""
+    """Sets the format of records that are logged before a log is set up."""
     if form == "json" and logging.lastResort is not None:
         logging.lastResort.setFormatter(JsonFormatter())
 

@@ -172,7 +172,7 @@ def wants_page(request: Request) -> bool:
 
 
 def error_page(error: Problem) -> dict[str, object]:
-    """What `error.html` shows. Hints about endpoints are for programs."""
+    """Values for `error.html`. Hints about endpoints are for programs."""
     of_programs = error.code in _ROUTE_CODES.values()
     next_step = NEXT_STEPS.get(error.status, "") if of_programs or not error.hint else error.hint
     return {

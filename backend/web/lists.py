@@ -49,7 +49,7 @@ SortKey = tuple[Any, ...]
 
 
 def text_of(markup: str) -> str:
-    """What a piece of a page shows, on one line."""
+    """Visible text of a piece of a page, on one line."""
     return _SPACE.sub(" ", html.unescape(_TAG.sub(" ", markup))).strip()
 
 
@@ -59,7 +59,7 @@ def slug(name: str) -> str:
 
 
 def sort_key(cell: str) -> SortKey | None:
-    """What a cell sorts by: times, durations, sizes, money and numbers as numbers, before texts; None if empty."""
+    """Sort value of a cell: times, durations, sizes, money and numbers as numbers, before texts; None if empty."""
     if moment := _TIME.search(cell):
         return (0, datetime.fromisoformat(moment[1]).timestamp())
     text = text_of(cell)
@@ -82,7 +82,7 @@ def _number(text: str) -> float:
 
 @dataclass(frozen=True)
 class ListState:
-    """What the address says of one list.
+    """State of one list in the page's address.
 
     Attributes:
         path, query: of the page.
@@ -112,7 +112,7 @@ class ListState:
 
     @property
     def words(self) -> str:
-        """What is searched for."""
+        """Search text."""
         return self.values("find")[-1].strip()[:LONGEST_WORDS]
 
     @property

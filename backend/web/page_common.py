@@ -41,7 +41,7 @@ def is_later_page(order: SortOrder | None, cursor: UUID | None) -> bool:
 
 
 def next_page(order: SortOrder | None, *, of: str = "", **cursor: Any) -> dict[str, Any] | None:
-    """What the address of the next page has: its number, or the cursor; None on the last page (no cursor).
+    """Query of the next page: its number, or the cursor; None on the last page (no cursor).
 
     Args:
         order: of the list.

@@ -90,7 +90,7 @@ class Identification(Protocol):
     """Finds out who makes a request."""
 
     async def principal(self, credentials: Credentials, *, only_reads: bool) -> Principal | None:
-        """Whose session or token it is; None if it is not in force. Raises Unavailable."""
+        """The principal of a session or token; None if it is not in force. Raises Unavailable."""
 
     def forget(self) -> None:
         """Forgets what is known: something has changed."""
@@ -161,7 +161,7 @@ class SecurityMiddleware:
             )
 
     async def _credentials(self, scope: Scope, headers: Headers) -> Credentials:
-        """What a request shows; a ticket in a stream's address stands for what it was made with.
+        """Credentials of a request; a ticket in a stream's address stands for those it was made with.
 
         Raises:
             TokenNeeded: the ticket opens nothing here, or was used.

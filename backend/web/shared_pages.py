@@ -64,7 +64,7 @@ class _Readings:
 
 
 class _LoopState:
-    """What the requests of an event loop share."""
+    """State shared by the requests of an event loop."""
 
     def __init__(self) -> None:
         self.pages: dict[Key, SharedPage] = {}

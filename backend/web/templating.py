@@ -73,7 +73,7 @@ def usd(value: float) -> str:
 
 
 def output(value: Any) -> Any:
-    """What `{{ value }}` prints: no page shows `None`, `True` or a Python dict."""
+    """Text of `{{ value }}`: no page shows `None`, `True` or a Python dict."""
     return value_text(value) if value is None or isinstance(value, bool | dict | list | tuple) else value
 
 

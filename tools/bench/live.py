@@ -60,7 +60,7 @@ these programs take from it.
 
 @dataclass(frozen=True)
 class Watched:
-    """What viewers saw, in milliseconds; processor seconds of service and viewers, and pictures that arrived."""
+    """Viewers' delays in milliseconds; processor seconds of service and viewers, and pictures that arrived."""
 
     arrived: list[float]
     replaced: list[float]

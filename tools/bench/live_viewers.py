@@ -21,7 +21,7 @@ BINARY, PING, PONG, TEXT_LENGTH, LONG_LENGTH = 0x82, 0x89, 0x8A, 126, 127
 
 
 class Ages:
-    """What all viewers have seen."""
+    """Ages of the pictures of all viewers."""
 
     def __init__(self) -> None:
         self.arrived: list[float] = []

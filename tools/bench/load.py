@@ -284,7 +284,7 @@ async def _answer(client: httpx.AsyncClient, kind: str, request: Request, start:
 
 
 def _delayed_reply(ended: Event, _: ReceivedRequest) -> ScriptedReply:
-    """What the model says, after a while: an action that changes nothing."""
+    """The model's reply after a delay: an action that changes nothing."""
     ended.wait(MODEL_SECONDS)
     return ScriptedReply("I look at the folder.\n```python\npyautogui.moveTo(400, 300)\n```", tokens=(1000, 0, 20))
 

@@ -112,7 +112,7 @@ class StillDesktop(FakeDesktop):
 
 
 def marks(frame: Frame, tree: str) -> Sequence[Mark]:
-    """What `set_of_marks` finds by default."""
+    """Marks that `set_of_marks` returns by default."""
     return SetOfMarks().observe(StillDesktop(frame, tree), 0).marks or ()
 
 

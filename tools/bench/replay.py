@@ -208,7 +208,7 @@ def heap_of(window: Page) -> float:
 
 
 def live(browser: Browser, world: World, address: str) -> Figure:
-    """What the page of a live episode receives while its agent makes its steps."""
+    """Requests of a live episode's page while its agent acts."""
     claim = started_attempt(world)
     scene.step(world, claim, 0)
     with opened(browser, f"{address}/episodes/{claim.episode_id}") as (window, _):

@@ -59,7 +59,7 @@ prepared ahead, while the old machine was still evaluated. Its way out is made r
 
 @dataclass(frozen=True)
 class ResetTarget:
-    """What is measured, and where.
+    """Desktop to measure.
 
     Attributes:
         data: folder with images and templates; machines write there, too.

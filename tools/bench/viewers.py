@@ -87,7 +87,7 @@ SEEK = """([share, text]) => new Promise((resolve) => {
 
 
 class Viewing(NamedTuple):
-    """What one viewer took.
+    """Measurement of one viewer.
 
     Attributes:
         first, seeks: milliseconds.

@@ -102,7 +102,7 @@ def needed_since(facts: Facts) -> float | None:
 
 
 def _of_dead_workers(stack: WatchedStack, family: list[ProcessInfo]) -> list[tuple[str, str]]:
-    """What descends from a guard, but not from the child that it guards."""
+    """Descendants of a guard that do not descend from the child it guards."""
     by_parent: dict[int, list[ProcessInfo]] = {}
     for process in family:
         by_parent.setdefault(process.parent, []).append(process)

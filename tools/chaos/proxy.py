@@ -25,7 +25,7 @@ RESET = struct.pack("ii", 1, 0)
 
 
 class LinkMode(StrEnum):
-    """What a link does."""
+    """Behavior of a link."""
 
     PASS = "pass"
     HOLE = "hole"

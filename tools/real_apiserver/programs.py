@@ -16,7 +16,7 @@ USERS = {
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything is.
+    """Folders and files of the installation.
 
     Attributes:
         programs: folder with kube-apiserver and the others; etcd is found on the PATH.
@@ -35,7 +35,7 @@ class Layout:
         return f"https://{HERE}:{self.ports['api']}"
 
     def kubeconfig(self, user: str) -> Path:
-        """Who `user` is to the API server."""
+        """Kubeconfig of `user`."""
         return self.folder / f"{user}.kubeconfig"
 
 

@@ -34,7 +34,7 @@ def new_layout(built: Path, folder: Path) -> Layout:
 
 
 def write_files(layout: Layout) -> None:
-    """What the programs read: users, kubeconfigs, and the key that service accounts' tokens are signed with."""
+    """Writes the programs' files: users, kubeconfigs, and the key that service accounts' tokens are signed with."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     plain = serialization.NoEncryption()
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, plain)

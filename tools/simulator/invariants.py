@@ -33,7 +33,7 @@ _CHECKS = {
 
 
 def violations(session: Session) -> list[str]:
-    """What does not hold in the database after all episodes should have ended."""
+    """Violations in the database after all episodes should have ended."""
     return [f"{words}: {row[0]}" for words, query in _CHECKS.items() for row in session.execute(text(query))]
 
 

@@ -1,4 +1,4 @@
-"""What happened to slots and episodes, as the simulated workers saw it."""
+"""Record of slots and episodes, as the simulated workers saw them."""
 
 from collections import defaultdict
 from collections.abc import Mapping

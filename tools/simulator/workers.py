@@ -47,7 +47,7 @@ class AttemptOutcome:
 
 @dataclass(frozen=True)
 class SimulationContext:
-    """What the simulated workers of one simulation share; `beat` and `poll` are seconds, by default the product's."""
+    """State shared by the workers of one simulation; `beat` and `poll` are seconds, by default the product's."""
 
     world: World
     timeline: Timeline

@@ -1,4 +1,4 @@
-"""What a machine's screen shows, as text. A guest draws it, so it is not trusted."""
+"""A machine's screen as text. A guest draws it, so it is not trusted."""
 
 import io
 import time

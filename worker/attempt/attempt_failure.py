@@ -44,7 +44,7 @@ def desktop_end(error: Exception, opened: OpenDesktop | None) -> DesktopEnd | No
 
 
 def whose(end: DesktopEnd | None, *, acted: bool) -> Blame:
-    """Who is responsible; the machine if the desktop has nothing to do with it."""
+    """The responsible party; the machine if the desktop has nothing to do with it."""
     return Blame.MACHINE if end is None else blame(end, acted=acted)
 
 

@@ -1,4 +1,4 @@
-"""What a task can reach besides the desktop: its browsers, the web, configured secrets."""
+"""Things that a task can reach besides the desktop: its browsers, the web, configured secrets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

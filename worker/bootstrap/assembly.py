@@ -200,7 +200,7 @@ def describe(
     counter: SlotCounter | None = None,
     containers: ContainerTrial | None = None,
 ) -> WorkerInfo:
-    """What this worker can do, as stored in its row. May take a while: it tests the machine."""
+    """This worker's capabilities, as stored in its row. May take a while: it tests the machine."""
     counter = counter or SlotCounter(settings)
     offers = {name: provider.availability() for name, provider in providers.items()}
     slots = {name: _slots(providers[name], counter, name, offer) for name, offer in offers.items() if offer.ok}

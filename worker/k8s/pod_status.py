@@ -209,7 +209,7 @@ def _waiting(status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause
 
 
 def _hitch(pod: Object, status: Mapping[str, Any], events: Sequence[Object], heard: float) -> tuple[Cause, str]:
-    """What prevents a node from setting up a scheduled pod whose containers have not started.
+    """Problem that prevents a node from setting up a scheduled pod whose containers have not started.
 
     Whether it is permanent is decided by time since the node took the pod, by the cluster's clocks or ours. The count
     of an event means nothing: a kubelet retries after half a second, and stops reporting after 25 events.

@@ -99,7 +99,7 @@ def _where(cluster: Cluster) -> str:
 
 
 def _unseen(settings: Settings, cluster: Cluster) -> str:
-    """What is unknown if slots have no nodes, although pods can be created."""
+    """Facts that are unknown if slots have no nodes, although pods can be created."""
     lacking = "" if settings.k8s_nodes else _lacking(cluster, _NODES)
     if not lacking:
         return ""

@@ -37,7 +37,7 @@ class WarmSlot:
 
 @dataclass(frozen=True)
 class WarmPlan:
-    """What to do: pods to remove, then pods to create, each with its kind; and idle pods to keep."""
+    """Pods to remove, then pods to create, each with its kind; and idle pods to keep."""
 
     remove: tuple[SlotRef, ...] = ()
     prepare: tuple[tuple[SlotRef, str], ...] = ()

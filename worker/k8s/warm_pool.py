@@ -90,7 +90,7 @@ class WarmPool(PeriodicThread):
 
 
 def plan_pods(view: WarmDemand, pods: Mapping[str, str], ahead: int) -> WarmPlan:
-    """What to do.
+    """Computes the next plan.
 
     The last used kind is kept on each node; without work for a while nothing is kept.
 

@@ -19,7 +19,7 @@ _PROBE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class CgroupParent:
-    """Where groups of a controller can be created: version 1 or 2, and the parent folder."""
+    """Parent folder for new groups of a controller, and its version (1 or 2)."""
 
     version: int
     parent: Path

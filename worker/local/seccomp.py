@@ -247,12 +247,12 @@ def _own_limits(machine: Architecture) -> bytes:
 
 
 def _signal_offset(name: str) -> int:
-    """Where a call that signals has the signal's number."""
+    """Offset of the signal's number in the arguments of a call that signals."""
     return _OFFSET_THIRD_ARGUMENT if "tg" in name else _OFFSET_SECOND_ARGUMENT
 
 
 def _of_signals(offset: int, refused: list[bytes]) -> list[bytes]:
-    """What to do with the signals from outside; the others are allowed."""
+    """Instructions for signals from outside; others are allowed."""
     rest = len(_SIGNALS_FROM_OUTSIDE)
     jumps = [_instruction(_JUMP_EQUAL, signal, rest - place, 0) for place, signal in enumerate(_SIGNALS_FROM_OUTSIDE)]
     return [_instruction(_LOAD_WORD, offset), *jumps, _ALLOWED, *refused]

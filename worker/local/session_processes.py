@@ -1,4 +1,4 @@
-"""What keeps a local desktop from answering, as the host's kernel shows it; no program inside can fake that."""
+"""Reasons why a local desktop does not answer, from the host's kernel; no program inside can fake them."""
 
 import math
 from collections.abc import Mapping

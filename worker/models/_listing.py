@@ -32,7 +32,7 @@ class Listing:
 
 
 def answers(endpoint: Endpoint) -> str | None:
-    """What went wrong; empty on success, None if there is nothing to request.
+    """Error of the request; empty on success, None if there is nothing to request.
 
     Args:
         endpoint: with its key and complete address.

@@ -60,7 +60,7 @@ class TemplateStore(Protocol):
 
 @dataclass(frozen=True)
 class VmHost:
-    """Where a slot's machines are created: their supervisor and storage.
+    """Host of a slot's machines: their supervisor and storage.
 
     Attributes:
         where: a pod's uid; empty = this host.

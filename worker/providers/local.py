@@ -111,7 +111,7 @@ class LocalDesktop:
         return end if text or end.cause is not EndCause.UNKNOWN else self._end_by_processes()
 
     def _end_by_processes(self) -> DesktopEnd:
-        """What keeps a living desktop from answering, as the state of its processes shows it."""
+        """Reason why a living desktop does not answer, from the state of its processes."""
         if files := full_of_files(self.handle.pid):
             return DesktopEnd(cause=EndCause.FILE_LIMIT, facts={"open_files": files})
         runnable = runnable_threads(self.handle.pid)
@@ -125,7 +125,7 @@ class LocalDesktop:
         )
 
     def _present(self) -> Mapping[str, Any]:
-        """What the supervisor knows of a living desktop; empty if it does not answer."""
+        """The supervisor's facts about a living desktop; empty if it does not answer."""
         try:
             known: Mapping[str, Any] = (
                 self._supervisor.status(_BUSY_SECONDS).get(self.handle.name, {}).get("ending", {})

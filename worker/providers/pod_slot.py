@@ -64,7 +64,7 @@ class PodSlot:
     emulated: str = ""
 
     def bench(self) -> VmHost:
-        """Where its machines are created."""
+        """Host of its machines."""
         return VmHost(self.supervisor, PodTemplateStore(self.supervisor), self.pod.uid, self.tracker)
 
     def order(self, spec: DesktopSpec, default: str) -> VmRequest:

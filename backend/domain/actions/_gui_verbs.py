@@ -50,7 +50,7 @@ Text = Annotated[str, BeforeValidator(_empty)]
 
 @dataclass(frozen=True)
 class Screen:
-    """What places refer to.
+    """The screen that coordinates refer to.
 
     Attributes:
         at: the screen's pixel under a place.

@@ -31,7 +31,7 @@ class Describer:
         self._known: dict[str, str] = {}
 
     def describe(self, parts: Sequence[Frame]) -> tuple[Mapping[int, str], ModelCall | None]:
-        """What each part shows, by its place in the sequence, and the call; None if all are known already."""
+        """Descriptions of the parts by position in the sequence, and the call; None if all are known already."""
         keys = [hashlib.sha256(part.data).hexdigest() for part in parts]
         new = {key: part for key, part in zip(keys, parts, strict=True) if key not in self._known}
         call = self._ask(new) if new else None

@@ -13,7 +13,7 @@ from backend.domain.registry import PluginKind, register
 
 
 class ReplayParams(Parameters):
-    """What to repeat. Default: the newest scored episode of the same task by another agent."""
+    """The episode to repeat. Default: the newest scored episode of the same task by another agent."""
 
     run: UUID | None = Field(
         default=None, description="A recorded run; each episode replays its episode of the same task and repeat."

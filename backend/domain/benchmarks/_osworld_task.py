@@ -181,7 +181,7 @@ def programs_run(task: Task, system: str) -> list[str]:
 
 
 def _first_words(command: object, system: str) -> list[str]:
-    """What a command runs: its first word, as text the first word of each of the shell's commands."""
+    """Programs that a command runs: its first word; for a shell's text, the first word of each command."""
     if isinstance(command, list):
         return [str(word) for word in command[:1]]
     words = []

@@ -26,7 +26,7 @@ _FILE_ENDING = re.compile(r"\.[a-z]{2,4}$")
 
 
 class Correspondence(Frozen):
-    """What words of a published criterion are for the English instruction."""
+    """English counterpart of a published criterion's words."""
 
     criterion: str = Field(pattern=r"^(final|[ac][1-9][0-9]?)$")
     published: str = Field(min_length=1)

@@ -78,7 +78,7 @@ def apps_of(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def needs_by_app(names: Sequence[str], system: str) -> ApplicationNeeds:
-    """What the applications need: by their own spelling, which tells shells apart, else by their canonical name."""
+    """Needs of the applications: by their own spelling, which distinguishes shells, else by their canonical name."""
     return needs_of([name if command_of(name, system) is not None else app_of(name) for name in names], system)
 
 

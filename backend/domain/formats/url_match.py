@@ -37,7 +37,7 @@ def _label(label: str) -> str:
 
 
 def _encode(text: str) -> str:
-    """What needs it percent-encoded, with capitals."""
+    """Percent-encodes characters that need it, with capital hexadecimal digits."""
     return quote(_ESCAPE.sub(_decode_unreserved, text), safe=_PRINTABLE, errors="surrogatepass")
 
 

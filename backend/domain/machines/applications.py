@@ -154,7 +154,7 @@ _LICENCE_OF = {command: licence for licence, commands in _LICENCES.items() for c
 
 @dataclass(frozen=True)
 class ApplicationNeeds:
-    """What applications need of a desktop.
+    """Requirements of applications on a desktop.
 
     Attributes:
         commands: that must exist there, each once, in the order of the applications.
@@ -168,7 +168,7 @@ class ApplicationNeeds:
 
 
 def needs_of(apps: Iterable[str], system: str, run: Iterable[str] = ()) -> ApplicationNeeds:
-    """What applications need, and programs that are run.
+    """Requirements of applications, and of programs that are run.
 
     Args:
         apps: names in any spelling.
@@ -205,12 +205,12 @@ def table() -> Iterable[tuple[str, str, str, str]]:
 
 
 def with_version(command: str, version: str) -> str:
-    """What a task requires of a program in one version, and what an image that has it lists: `photoshop 26.7`."""
+    """Name of a program in one version, as tasks require and images list it: `photoshop 26.7`."""
     return f"{command} {version}"
 
 
 def provided_names(programs: Iterable[str]) -> frozenset[str]:
-    """What desktops with these programs provide: the programs, and names that several programs may stand for."""
+    """Names that desktops with these programs provide: the programs, and names that several programs may stand for."""
     names = frozenset(programs)
     return names | {name for name, commands in _STAND_INS.items() if not names.isdisjoint(commands)}
 

@@ -1,4 +1,4 @@
-"""Who is to blame for a desktop that ended or stopped answering: the agent, the machine, or unknown.
+"""Responsibility for a desktop that ended or stopped answering: the agent, the machine, or unknown.
 
 Without this rule an agent could turn a 0 into a lost episode, and get another attempt, by breaking its own desktop.
 """
@@ -14,7 +14,7 @@ MAX_TEXT = 500
 
 
 class EndCause(StrEnum):
-    """What ended a desktop, or what it lacks, as its supervisor knows it. Supervisors send these values."""
+    """Cause of a desktop's end, or of its failure to answer. Supervisors send these values."""
 
     MEMORY_LIMIT = "memory_limit"
     """Its programs reached its own memory limit."""
@@ -70,7 +70,7 @@ OF_THE_HOST = frozenset({EndCause.SUPERVISOR_ENDED, EndCause.HOST_MEMORY, EndCau
 
 
 class Blame(StrEnum):
-    """Who is responsible for a loss."""
+    """The party responsible for a loss."""
 
     AGENT = "agent"
     MACHINE = "machine"
@@ -102,7 +102,7 @@ def cause_of(value: object) -> EndCause:
 
 
 def blame(end: DesktopEnd, *, acted: bool) -> Blame:
-    """Who is responsible for the end of a desktop.
+    """The party responsible for the end of a desktop.
 
     Args:
         end: the evidence.

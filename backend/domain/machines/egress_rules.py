@@ -1,4 +1,4 @@
-"""What a desktop may reach over the network during one attempt. Decided from its task, never from inside it."""
+"""Network access of a desktop during one attempt. Decided from its task, never from inside it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ of the published suites beside the initial files.
 
 
 class EgressRules(Frozen):
-    """What a desktop's egress gateway allows.
+    """Rules of a desktop's egress gateway.
 
     Attributes:
         hosts: allowed hosts: `example.org`, `*.example.org` for all below it, `example.org:8443` for a port besides 80

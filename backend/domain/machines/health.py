@@ -84,7 +84,7 @@ class DesktopHealth(_GuestFacts):
 
 
 class Ailment(StrEnum):
-    """What can be wrong. A closed set; docs/internals/health.md explains each value and the remedy."""
+    """Health problems of a desktop. A closed set; docs/internals/health.md explains each value and the remedy."""
 
     GUEST_API = "guest_api"
     CLOCK = "clock"

@@ -10,7 +10,7 @@ from backend.domain.model.task import Frozen
 
 
 class NodePrice(Frozen):
-    """What a node costs since a date.
+    """Price of a node from a date on.
 
     Attributes:
         provider: of the desktops on it.
@@ -38,7 +38,7 @@ class NodeHours(Frozen):
 
 
 class NodesCost(NamedTuple):
-    """What nodes cost.
+    """Cost of nodes.
 
     Attributes:
         value: in `currency`; None if it is unknown.

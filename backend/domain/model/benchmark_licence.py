@@ -1,4 +1,4 @@
-"""What a benchmark's licence allows for training on its trajectories."""
+"""Licence terms of a benchmark for training on its trajectories."""
 
 import re
 from enum import StrEnum

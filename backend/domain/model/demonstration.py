@@ -15,7 +15,7 @@ MOST_BOXES = 50
 
 
 class SetForm(StrEnum):
-    """Where the demonstrations come from; decides which metrics are shown first."""
+    """Source of the demonstrations; decides which metrics are shown first."""
 
     DESKARENA = "deskarena"
     MIND2WEB = "mind2web"
@@ -51,7 +51,7 @@ class ReferenceAction(Frozen):
 
 
 class Reference(Frozen):
-    """What is right at a step.
+    """The right action at a step.
 
     Attributes:
         operation: in the set's own word: `SELECT`, `open_app`.

@@ -11,7 +11,7 @@ _S = TypeVar("_S", bound=StrEnum)
 
 
 class EndedBy(StrEnum):
-    """What stopped the agent. The end state is always evaluated."""
+    """Reason why the agent stopped. The end state is always evaluated."""
 
     DONE = "done"
     INFEASIBLE = "infeasible"

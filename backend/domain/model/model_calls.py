@@ -1,10 +1,10 @@
-"""What models do for an agent that asks several, and how their replies fail."""
+"""Roles of models in agents that use several, and failures of their replies."""
 
 from enum import StrEnum
 
 
 class ModelPart(StrEnum):
-    """What a model does for an agent that asks several."""
+    """Role of a model in an agent that uses several."""
 
     PLANNER = "planner"
     GROUNDER = "grounder"

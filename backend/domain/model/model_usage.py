@@ -1,4 +1,4 @@
-"""What was asked of one model at one endpoint in five minutes, by one worker process."""
+"""Requests to one model at one endpoint in five minutes, by one worker process."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What an attempt waits for at its model, as the worker's heartbeat reports it."""
+"""Wait of an attempt for its model, as the worker's heartbeat reports it."""
 
 from typing import Any
 

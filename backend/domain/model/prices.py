@@ -26,7 +26,7 @@ _PREVIEW = re.compile(r"-preview(-\d{2}-\d{4}|-\d{2}-\d{2})?$")
 
 
 class Price(Frozen):
-    """What a model costs since a date.
+    """Price of a model from a date on.
 
     Attributes:
         model: name, or its beginning followed by `*`.

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class ReasonCode(StrEnum):
-    """What is stored, shown and compared; docs/errors.md explains each."""
+    """Stable codes that are stored, shown and compared; docs/errors.md explains each."""
 
     RUN_PAUSED = "run_paused"
     ON_HOLD = "on_hold"

@@ -22,7 +22,7 @@ class AttemptResult(StrEnum):
 
 
 class AgentKind(StrEnum):
-    """Who acted in a trajectory."""
+    """The actor of a trajectory."""
 
     HUMAN = "human"
     ORACLE = "oracle"

@@ -55,7 +55,7 @@ _WORDS = {
 
 
 def problem_words(error: Mapping[str, Any]) -> str:
-    """What is wrong with a value, without the name of its field.
+    """Description of an invalid value, without the name of its field.
 
     Args:
         error: one of pydantic's `ValidationError.errors()`.

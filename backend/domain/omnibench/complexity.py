@@ -51,7 +51,7 @@ class Complexity(Frozen):
         return {dimension: self.level(dimension).value for dimension in BOUNDS}
 
     def capabilities(self) -> tuple[str, ...]:
-        """What it tests, in the paper's letters and order."""
+        """Capabilities that the graph tests, in the paper's letters and order."""
         hard = {dimension for dimension in BOUNDS if self.level(dimension) is Difficulty.HARD}
         return tuple(name for name, needed in CAPABILITIES.items() if needed <= hard)
 

@@ -35,7 +35,7 @@ Things = tuple[SubtaskResource, ...]
 
 
 class GraphSpec(Frozen):
-    """What a composed graph must be like.
+    """Requirements on a composed graph.
 
     Attributes:
         levels: complexities that must be of that level.
@@ -149,7 +149,7 @@ class _Choice(NamedTuple):
 
 
 class _Group:
-    """What can be combined: the choices of one intent, and which serves which, as bits."""
+    """Combinable choices of one intent; `serves` relations are bit sets."""
 
     def __init__(self, intent: str, parts: Sequence[_Choice]) -> None:
         self.intent = intent

@@ -92,7 +92,7 @@ class Subtask(Frozen):
         return tuple(SubtaskResource(name=name, value=values.get(name)) for name in self.output_resources)
 
     def application_needs(self) -> ApplicationNeeds:
-        """What it needs on a desktop: `requires`, else what its application needs."""
+        """Needs on a desktop: `requires`, else those of its application."""
         return ApplicationNeeds(self.requires) if self.requires else needs_of([self.application], self.os)
 
     def instruction(self, values: Values) -> str:

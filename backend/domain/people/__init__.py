@@ -1,1 +1,1 @@
-"""What people do: mouse and keyboard of theirs, and work that they compare."""
+"""Actions of people: mouse and keyboard input, and submissions that people compare."""

@@ -1,4 +1,4 @@
-"""What a person's hand can do on a desktop: what comes from the page's mouse and keyboard, checked and bounded.
+"""Mouse and keyboard input of a person on a desktop, checked and bounded.
 
 One message is one step, as the human study of WAA counts them: a click, a typed run of text, a key or hotkey, a scroll,
 a drag. A drag and a scroll begin by moving the pointer, so a message has up to two actions.

@@ -102,7 +102,7 @@ class AgentContext(Frozen):
 
 
 class CoordinateFrame(Frozen):
-    """What a reply's coordinates and marks refer to.
+    """Frame of reference of a reply's coordinates and marks.
 
     Attributes:
         screen: the desktop's size in pixels.

@@ -1,4 +1,4 @@
-"""What providers and desktops may add where something else holds the machines: a cluster, a supervisor.
+"""Optional features of providers and desktops whose machines are managed elsewhere: by a cluster or a supervisor.
 
 The docstrings are the specification.
 """

@@ -156,7 +156,7 @@ class Desktop(Protocol):
         ...
 
     def interactions(self, since: int = 0) -> Sequence[Interaction]:
-        """What was done with mouse and keyboard after the entry of that number, oldest first, at most 1,000.
+        """Mouse and keyboard actions after the entry of that number, oldest first, at most 1,000.
 
         The first call begins the log, and returns when it records; the `call` route does not clear it. What our own
         set-up does is in it like everything else: ask once before the agent begins and remember the last number.
@@ -251,7 +251,7 @@ class Provider(Protocol):
     name: str
 
     def availability(self) -> Availability:
-        """What can run here and why not. Cached; cheap."""
+        """Whether desktops can run here, and if not, why. Cached; cheap."""
         ...
 
     def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:

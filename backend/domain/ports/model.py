@@ -124,7 +124,7 @@ _PROBLEMS = {
 
 
 class ModelReply(Frozen):
-    """What came back, bounded by the client (text 1 MiB, 64 calls).
+    """A model's reply, bounded by the client (text 1 MiB, 64 calls).
 
     Attributes:
         text: all words of the answer, without reasoning that the model marked in its text.

@@ -14,7 +14,7 @@ from backend.domain.ports.web import Browser, Web, WebReply
 
 
 class SetupContext(Protocol):
-    """What a set-up step or a getter's worker half may use.
+    """Interface for set-up steps and for the worker's half of getters.
 
     Attributes:
         web: SSRF-safe HTTP client, for getters of live pages.

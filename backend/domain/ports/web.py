@@ -79,7 +79,7 @@ class Browser(Protocol):
 
 
 class WebReply(Frozen):
-    """What a server of the web answered; dated, as it may answer otherwise tomorrow.
+    """Response of a web server; dated, because a later one may differ.
 
     Attributes:
         url: where the answer came from, after redirects.

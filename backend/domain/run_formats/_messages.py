@@ -16,7 +16,7 @@ def tool_calls(step: RecordedStep) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def words(step: RecordedStep) -> str:
-    """What the agent said: its reply, else its explanation; with why the reply was not an action."""
+    """The agent's text: its reply, else its explanation; with the reason if the reply was not an action."""
     return "\n".join(text for text in (step.reply or step.explanation, step.invalid) if text)
 
 

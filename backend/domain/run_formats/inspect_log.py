@@ -58,7 +58,7 @@ class InspectLog:
 
 
 def specification(run: ExportedRun) -> dict[str, Any]:
-    """What was evaluated."""
+    """Description of the evaluation."""
     return {
         "eval_id": run.id,
         "run_id": run.id,

@@ -36,7 +36,7 @@ _WORDS = {"True": 1.0, "False": 0.0}
 
 @dataclass(frozen=True)
 class _Problems:
-    """What is wrong, by file."""
+    """Problems by file."""
 
     texts: list[str] = field(default_factory=list)
 
@@ -232,7 +232,7 @@ def _trajectory(file: Path, name: Path, problems: _Problems) -> tuple[int, Ended
 
 
 def _stated_end(info: object) -> EndedBy | None:
-    """What our own exports say of it."""
+    """The end that our own exports state."""
     stated = info.get("ended_by") if isinstance(info, dict) else None
     return EndedBy(stated) if isinstance(stated, str) and stated in set(EndedBy) else None
 

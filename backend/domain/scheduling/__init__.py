@@ -1,4 +1,4 @@
-"""Who gets the next free slot, how many a run may have at once, and why an episode waits: pure rules.
+"""Pure rules of scheduling: order of runs, limits of a run, reasons for waiting.
 
 See docs/internals/scheduling.md for the rules with their formulas and sources.
 """

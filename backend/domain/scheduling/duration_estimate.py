@@ -15,7 +15,7 @@ _HARDNESS = {"easy": 0.5, "medium": 0.75, "hard": 1.0}
 
 @dataclass(frozen=True)
 class TaskFacts:
-    """What is known of a task beforehand; `steps` = its step budget in this run."""
+    """Facts about a task before it runs; `steps` = its step budget in this run."""
 
     id: UUID
     domain: str

@@ -57,7 +57,7 @@ def with_slot(now: QueueSnapshot, run: RunLoad) -> QueueSnapshot:
 
 
 def rank(now: QueueSnapshot, run: RunLoad) -> tuple[int, int]:
-    """What comes before fair shares, more first: who waits for the run, then its priority."""
+    """Sort key that precedes fair shares, higher first: urgency, then the run's priority."""
     urgency = run.urgency
     if urgency is Urgency.PROGRAM and not now.reserve.open_to(run.project_id):
         urgency = Urgency.NOBODY

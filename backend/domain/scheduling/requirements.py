@@ -1,4 +1,4 @@
-"""What tasks need of a machine, and whether a worker's desktops have it."""
+"""Requirements of tasks on a machine, and whether a worker's desktops meet them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ FENCE = "a fence for evaluation functions in Python (bubblewrap)"
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a group of tasks needs: a system, programs on it, and seats of licences.
+    """Requirements of a group of tasks: a system, programs on it, and seats of licences.
 
     Attributes:
         id: equal for tasks that need the same of a machine.
@@ -27,14 +27,14 @@ class Requirements:
     others: bool = True
 
     def for_task(self, task: UUID) -> "Requirements":
-        """What one task of the group needs."""
+        """Requirements of one task of the group."""
         mine = self.functions & {task}
         return replace(self, functions=mine, others=not mine)
 
 
 @dataclass(frozen=True)
 class WorkerCapability:
-    """What a worker can do now with one provider.
+    """A worker's current capability with one provider.
 
     Attributes:
         programs: by system, then by the image that a run names; "" = it names none.

@@ -12,7 +12,7 @@ _AS_WRITTEN = re.compile(r"(\d{1,6})(%?)")
 
 
 class Urgency(IntEnum):
-    """Who waits for an episode to begin.
+    """Whether somebody is waiting for an episode to begin.
 
     A person comes before everything else. A program from outside (`remote`, `container`) comes first in what is
     reserved, and takes its turn like any other beyond it.

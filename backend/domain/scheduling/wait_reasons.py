@@ -26,7 +26,7 @@ _TURN = frozenset(
 
 @dataclass(frozen=True)
 class EpisodeWait:
-    """What is known of a waiting episode.
+    """Facts about a waiting episode.
 
     Attributes:
         reason: as its row has it: why it is held, or the result of its last attempt.

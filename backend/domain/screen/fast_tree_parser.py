@@ -89,7 +89,7 @@ def quick_nodes(xml: str, platform: str) -> list[TreeElement]:
 
 
 def _pieces(xml: str) -> list[str]:
-    """What follows each `<` of the elements, once it is known that all signs are allowed where they are."""
+    """The text after each `<` of an element, after a check that all characters are allowed."""
     pieces = xml.split("<")
     before = pieces.pop(0)
     if pieces and pieces[0].startswith("?xml ") and pieces[0].rstrip().endswith("?>"):

@@ -161,7 +161,7 @@ def _plain(text: str) -> str:
 
 
 def parents(xml: str) -> Mapping[tuple[str, str, int, int], tuple[str, str]]:
-    """What each element with a place lies in: (tag, name, x, y) to its parent's (tag, name).
+    """Parent of each element with a position: (tag, name, x, y) to the parent's (tag, name).
 
     Names are cut at MOST_NAME characters. Of elements that are alike, the first counts. Raises Invalid.
     """

@@ -1,4 +1,4 @@
-"""What `execute` and `command`, two names of one step type, do in each dialect."""
+"""Step type `execute`, also called `command`, in each dialect."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any

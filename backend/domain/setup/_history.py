@@ -1,4 +1,4 @@
-"""What `update_browse_history` and `update_browse_history_edge` do: a browser's history, written before it starts.
+"""Steps `update_browse_history` and `update_browse_history_edge`: write a browser's history before it starts.
 
 The database has the two tables that matter, in the form of schema version 70 (Chromium 156). The browser makes the
 others when it starts, brings an older form up to date, and takes a newer one if `last_compatible_version` allows it.

@@ -48,7 +48,7 @@ def describe(step: OracleStep) -> str:
 
 
 class VisibleScreen:
-    """What is seen of the desktop at one moment."""
+    """Visible state of the desktop at one moment."""
 
     def __init__(self, tree: str, listed: Sequence[Window] | None) -> None:
         """Raises Invalid if the tree cannot be read. `listed`: windows; None = only those in the tree."""

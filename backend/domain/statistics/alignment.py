@@ -23,7 +23,7 @@ SAME = 0.15
 
 
 class AlignedStep(NamedTuple):
-    """What a step is compared by.
+    """Features by which steps are compared.
 
     Attributes:
         kind: action type.

@@ -23,7 +23,7 @@ class Interval(NamedTuple):
 
 
 class TaskCluster(NamedTuple):
-    """What one task contributes: how many of its episodes count, and the sum of their values."""
+    """Contribution of one task: number of its counted episodes, and the sum of their values."""
 
     n: int
     total: float

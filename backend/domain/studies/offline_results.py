@@ -13,7 +13,7 @@ from backend.domain.studies.offline_scores import StepScore
 
 
 class OfflineProtocol(StrEnum):
-    """Whose metrics are shown."""
+    """Protocols whose metrics can be shown."""
 
     MIND2WEB = "mind2web"
     ANDROID_CONTROL = "android_control"

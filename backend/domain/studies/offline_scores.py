@@ -39,7 +39,7 @@ _KEYS = frozenset({ActionType.PRESS, ActionType.HOTKEY, ActionType.KEY_DOWN})
 
 
 class ActionSummary(NamedTuple):
-    """What a step's actions amount to.
+    """Summary of a step's actions.
 
     Attributes:
         kind: `click`, `type`, `key`, ...; empty without an action.
@@ -116,7 +116,7 @@ def step_score(reference: Reference, actions: Sequence[Action], screen: ScreenSi
 
 
 def summary(actions: Sequence[Action]) -> ActionSummary:
-    """What actions amount to: the text if anything is typed, else the first one that does more than point or wait."""
+    """Summary of actions: the text if anything is typed, else the first one that does more than point or wait."""
     point = next(((action.x, action.y) for action in actions if action.x is not None and action.y is not None), None)
     texts = [action.text for action in actions if action.type is ActionType.TYPING]
     if texts:

@@ -38,7 +38,7 @@ class Design(StrEnum):
 
 
 class Factor(Frozen):
-    """What differs between cells.
+    """A property that differs between cells.
 
     Attributes:
         name: a field of `RunConfig`, with dots into it: `image.scale`, `params.history`, `perturbation`, `variant`.

@@ -139,7 +139,7 @@ class OpenIdClient:
         return str(address), attempt
 
     def finish(self, callback: str, attempt: SignInAttempt | None, answer: Mapping[str, str]) -> ProvenIdentity:
-        """Who has signed in.
+        """Completes a sign-in and returns the identity.
 
         Args:
             callback: as in `begin`.

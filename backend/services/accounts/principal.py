@@ -19,7 +19,7 @@ NO_PROJECT = UUID(int=0)
 
 @dataclass(frozen=True)
 class Principal:
-    """Who makes a request.
+    """The person, token or program that makes a request.
 
     Attributes:
         name: name of the actor in a project.
@@ -123,6 +123,6 @@ def bind(session: Session, principal: Principal) -> None:
 
 
 def principal_of(session: Session) -> Principal:
-    """Who acts in this transaction; workers and commands act as `LOCAL`."""
+    """The actor of this transaction; workers and commands act as `LOCAL`."""
     principal: Principal = session.info.get(_KEY) or _ACTING.get()
     return principal

@@ -25,7 +25,7 @@ _STREAMS = re.compile(rf"/ws/[\w/-]{{1,100}}|{API}/runs/[\w-]{{1,40}}/events", r
 
 @dataclass(frozen=True)
 class Credential:
-    """Whose stream it is: the kind of credential, the SHA-256 (hex) of it, and the name of the project."""
+    """Owner of a stream: the kind of credential, its SHA-256 (hex), and the name of the project."""
 
     kind: str
     hash: str
@@ -66,6 +66,6 @@ def issue(session: Session, credential: Credential, path: str) -> tuple[str, dat
 
 
 def redeem(session: Session, ticket: str, path: str) -> Credential | None:
-    """What a ticket stands for, once; None if it is none for this path, or was used, or is over."""
+    """The credential of a ticket, usable once; None for an unknown, used or expired ticket, or another path."""
     row = repository.take(session, token_hash(ticket), path) if is_token(ticket, _KIND) else None
     return None if row is None else Credential(row.credential, row.credential_hash, row.project)

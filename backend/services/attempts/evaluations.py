@@ -44,7 +44,7 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class EvaluationBasis:
-    """What an attempt was evaluated against.
+    """Versions and settings that an attempt was evaluated against.
 
     Attributes:
         spec: what was checked (`evidence.spec_of`).

@@ -62,7 +62,7 @@ class EvidencePlan:
 
 
 def spec_of(task: Task, gathered: Sequence[CallEvidence] = ()) -> dict[str, Any]:
-    """What a task's evaluator needs, as stored with its verdict.
+    """Specification of a task's evaluator, as stored with its verdict.
 
     Args:
         task: task of the evaluator.

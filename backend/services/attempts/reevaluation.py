@@ -346,7 +346,7 @@ def _before(session: Session, episode: Episode) -> Evaluation:
 
 
 def _ended_by(session: Session, before: Evaluation) -> EndedBy:
-    """What stopped the agent in the evaluated attempt."""
+    """Reason why the agent stopped in the evaluated attempt."""
     attempt = attempt_repository.get(session, before.attempt_id)
     return EndedBy((attempt and attempt.ended_by) or EndedBy.DONE)
 

@@ -43,7 +43,7 @@ class SavedTable(BaseModel):
 
 
 class SnapshotManifest(BaseModel):
-    """What a snapshot has. `schema_version`: migration of the database; `files`: other files and their hashes."""
+    """Contents of a snapshot. `schema_version`: migration of the database; `files`: other files and their hashes."""
 
     model_config = ConfigDict(frozen=True)
 

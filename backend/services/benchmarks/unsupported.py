@@ -37,7 +37,7 @@ def lines(rows: Sequence[TaskFinding]) -> tuple[str, ...]:
 
 
 def counts_of(loaded: LoadedBenchmark) -> dict[str, Any]:
-    """What a task set's `counts` store of the lines."""
+    """Value of a task set's column `counts` for these lines."""
     rows = [(str(task.key), task) for task in loaded.tasks]
     rows += [
         (variant_name(str(variant.task.key), variant.axis, variant.value), variant.task) for variant in loaded.variants

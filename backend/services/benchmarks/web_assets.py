@@ -195,7 +195,7 @@ def _answer(url: str, web: Web) -> WebReply:
 
 
 def _what_else(url: str, reply: WebReply) -> str:
-    """What was returned instead of the file, if recognisable; else empty."""
+    """Kind of the content that was returned instead of the file, if recognisable; else empty."""
     if reply.body.startswith(_POINTER):
         return "a pointer of Git LFS"
     suffix = PurePosixPath(urlsplit(url).path).suffix.lower()

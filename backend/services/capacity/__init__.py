@@ -1,1 +1,1 @@
-"""What this installation can run, and requests to its workers."""
+"""Capabilities of this installation, and requests to its workers."""

@@ -71,7 +71,7 @@ def lacking(needs: Mapping[str, int], seats: Mapping[str, int]) -> str:
 
 
 def shortage(needs: Mapping[str, int], seats: Sequence[Seats]) -> str:
-    """What a waiting task waits for: `a licence of Photoshop, 1 of 1 in use`; empty if all its seats are free."""
+    """Licence that a task waits for: `a licence of Photoshop, 1 of 1 in use`; empty if all its seats are free."""
     known = {row.name: row for row in seats}
     none = Seats("", 0, 0)
     return "; ".join(

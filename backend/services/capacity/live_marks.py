@@ -11,7 +11,7 @@ LiveMarks = frozenset[tuple[Any, ...]]
 
 
 def live_marks(session: Session, run_id: UUID | None = None) -> LiveMarks:
-    """What attempts wait for at their models, and whose workers are silent: equal as long as pages show the same.
+    """Waits of attempts for their models, and silent workers: equal as long as pages show the same.
 
     Args:
         session: the transaction.

@@ -9,7 +9,7 @@ MOST_SPENT, MOST_TOKENS = 10**9, 10**15
 
 
 class SchedulingUpdate(BaseModel):
-    """What may change while a run is active; nothing that it measures. Omitted fields stay.
+    """Changeable fields of an active run; none affects its measurements. Omitted fields stay.
 
     Attributes:
         priority: -10 to 10.

@@ -38,7 +38,7 @@ WITHOUT_WORKER = "No worker has registered yet: this waits for one, which then s
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What one can choose for a run.
+    """Options for a run.
 
     Attributes:
         providers: by name: `{ok, reason, programs}`, `os` if the provider reports its systems, `images` if it has
@@ -172,7 +172,7 @@ def has_judge(config: RunConfig) -> bool:
 
 
 def capabilities(session: Session) -> Capabilities:
-    """What online workers can do; without any, those of the last day.
+    """Capabilities of online workers; without any, those of the last day.
 
     Raises:
         Unavailable: No worker has registered, so nothing is known.
@@ -216,7 +216,7 @@ def _of_release() -> Capabilities:
 
 
 def agent_offer(agent: Any) -> dict[str, Any]:
-    """What a worker reports of an agent."""
+    """A worker's report on an agent."""
     return {
         "about": agent.about,
         "schema": agent.Params.model_json_schema(),

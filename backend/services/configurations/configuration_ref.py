@@ -9,7 +9,7 @@ from backend.services.read_model import ReadModel
 
 
 class ConfigurationRef(ReadModel):
-    """Who acts, under the name that every page shows."""
+    """The configuration of a run, under the name that every page shows."""
 
     id: UUID
     name: str = Field(examples=["prompt · gpt-5-mini · set_of_marks"])

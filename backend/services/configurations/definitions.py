@@ -1,4 +1,4 @@
-"""What defines a configuration: its identity, and the name that it gets from what a reader needs."""
+"""Definition of a configuration: its identity, and its readable name."""
 
 import hashlib
 from collections.abc import Iterator, Mapping

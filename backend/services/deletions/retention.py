@@ -92,7 +92,7 @@ def set_retention(session: Session, project: Project, changes: Mapping[str, int 
 
 
 def preview(session: Session, project: Project, rules: Mapping[str, int | None] | None = None) -> RetentionPreview:
-    """What a project's rules would remove now. Removes nothing.
+    """Objects that a project's rules would remove now. Removes nothing.
 
     Args:
         session: the transaction.

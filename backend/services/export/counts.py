@@ -27,7 +27,7 @@ class LicenceNote(ReadModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def note(self) -> str:
-        """What to know before training on it; empty for an open licence."""
+        """Note on licences for people who train on it; empty for an open licence."""
         if self.status is LicenceStatus.OPEN:
             return ""
         if self.status is LicenceStatus.UNKNOWN:

@@ -84,7 +84,7 @@ def note_graph(session: Session, attempt_id: UUID) -> None:
 
 
 def question_of(session: Session, attempt_id: UUID, task: Task, config: JudgeConfig) -> Question:
-    """What to ask this judge about an attempt with stored steps.
+    """Question to this judge about an attempt with stored steps.
 
     Raises:
         EvaluatorFailed: The task is invalid (`criteria_of`).

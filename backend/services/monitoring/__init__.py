@@ -1,1 +1,1 @@
-"""What operators ask of an installation: its metrics and its status."""
+"""Monitoring for operators: metrics and status."""

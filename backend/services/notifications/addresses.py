@@ -1,4 +1,4 @@
-"""Where notifications may be sent: checks of the addresses that people enter."""
+"""Checks of notification addresses that people enter."""
 
 import ipaddress
 import re

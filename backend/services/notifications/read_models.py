@@ -11,7 +11,7 @@ from backend.services.read_model import ReadModel
 
 
 class SubscriptionSettings(ReadModel):
-    """What people change of a subscription in its form."""
+    """Editable fields of a subscription."""
 
     events: list[NotificationType]
     loss_bound: float = Field(description="Share of lost episodes above which `run.losses` is sent.", examples=[0.05])

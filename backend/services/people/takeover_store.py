@@ -1,4 +1,4 @@
-"""Who controls the mouse and keyboard of an attempt's desktop, stored in the broker.
+"""Controller of the mouse and keyboard of an attempt's desktop, stored in the broker.
 
 A short-lived key has the token of the controlling page, which renews it. It survives a reload by a few seconds; when
 the person leaves, control returns to the agent.

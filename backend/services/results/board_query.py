@@ -55,7 +55,7 @@ class BoardQuery(BaseModel):
 
     @property
     def options(self) -> BoardOptions:
-        """What decides which rows are ranked."""
+        """Options that decide which rows are ranked."""
         return BoardOptions(self.conditions, self.common, self.configuration, self.imported, self.unknown)
 
     @property

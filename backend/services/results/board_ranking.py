@@ -59,7 +59,7 @@ class BoardTasks:
         return self.whole - self.number
 
     def lack_of(self, row: BoardRow) -> str:
-        """What a row lacks of these tasks, as text; empty if it covers exactly them."""
+        """Coverage that a row lacks of these tasks, as text; empty if it covers exactly them."""
         if row.passes is None or (row.attempted_tasks == self.number and self.key in {"", row.passes.tasks_key}):
             return ""
         if row.attempted_tasks < self.number:

@@ -1,4 +1,4 @@
-"""What differs between runs: conditions, which decide whether they can be compared, and configurations."""
+"""Differences between runs: conditions, which decide whether they can be compared, and configurations."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the passes of a configuration cost, per scored episode. Computed by workers, with the roll-up of passes."""
+"""Cost per scored episode of a configuration's passes. Computed by workers, with the roll-up of passes."""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -54,7 +54,7 @@ class PassCosts(ReadModel):
 
 
 def pass_costs(session: Session, run_ids: Sequence[UUID], tasks: Collection[UUID] | None = None) -> PassCosts:
-    """What these runs, on one version of the tasks, cost; `tasks`: on these only."""
+    """Cost of these runs on one version of the tasks; `tasks`: on these only."""
     row = repository.episode_costs(session, run_ids, tasks)
     prices = [PriceDate(model=price.model, since=price.since) for price in repository.pinned_prices(session, run_ids)]
     recorded = row.recorded == row.episodes and bool(row.calls or row.input_tokens or row.output_tokens)

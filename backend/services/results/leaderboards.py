@@ -84,7 +84,7 @@ class BenchmarkBoard:
 
 @dataclass(frozen=True)
 class BoardOptions:
-    """What a reader chose.
+    """A reader's options.
 
     Attributes:
         conditions: key of the conditions; None = those with most ranked rows.

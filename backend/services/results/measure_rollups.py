@@ -162,7 +162,7 @@ def rows(cells: Cells, tasks: Sequence[TaskTotals], kinds: "TaskKinds", sums: Su
 
 @dataclass(frozen=True)
 class TaskKinds:
-    """What decides which measures tasks can have: `kinds` are pairs of protocol and level, `kind` each task's place.
+    """Kinds of tasks, which decide their measures: `kinds` are pairs of protocol and level, `kind` each task's index.
 
     `ids`: of the tasks, as texts.
     """

@@ -32,7 +32,7 @@ MOST_K = 10
 
 @dataclass(frozen=True)
 class PassFacts:
-    """What a row says besides scores: its key, its runs, oldest first, and facts of their episodes.
+    """Facts of a row besides scores: its key, its runs, oldest first, and facts of their episodes.
 
     `times`: seconds in which a run had an attempt, and the sum over its attempts.
     """

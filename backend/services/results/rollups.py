@@ -40,7 +40,7 @@ class RollupInputs:
 
     @cached_property
     def kinds(self) -> measure_rollups.TaskKinds:
-        """What decides which measures the tasks can have."""
+        """Kinds of the tasks, which decide their measures."""
         return measure_rollups.TaskKinds.from_totals(self.totals)
 
 

@@ -73,7 +73,7 @@ def pointer_path(actions: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def typed_captions(actions: list[Mapping[str, Any]]) -> list[str]:
-    """What the actions typed, pressed and scrolled, in order, as captions of the picture."""
+    """Text, keys and scrolling of the actions, in order, as captions of the picture."""
     return [text for text in map(_describe_typed, actions) if text]
 
 

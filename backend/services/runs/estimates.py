@@ -47,7 +47,7 @@ class PairedDifference(ReadModel):
 
 
 class RunEstimate(ReadModel):
-    """What a run would take, from earlier episodes of the agent on the benchmark; null where too few are known."""
+    """Estimate of a run from earlier episodes of the agent on the benchmark; null where too few are known."""
 
     forecast: Forecast
     sample: int = Field(description="Earlier episodes that time, desktops and tokens are estimated from.")
@@ -64,7 +64,7 @@ class RunEstimate(ReadModel):
 
 
 def estimate(session: Session, request: RunRequest) -> RunEstimate:
-    """What the run would take. Raises NotFound if there is no such benchmark."""
+    """Estimate of a run. Raises NotFound if there is no such benchmark."""
     counts = forecast(session, request, listed=False, history=False)
     model = str(request.params.get("model") or "") or None
     runs = repository.runs_of(session, get_benchmark(session, request.benchmark).id, request.agent)

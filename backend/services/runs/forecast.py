@@ -95,7 +95,7 @@ def smallest_difference(episodes: int, rate: float = 0.5) -> float | None:
 
 
 def forecast(session: Session, request: RunRequest, *, listed: bool = True, history: bool = True) -> Forecast:
-    """What would happen if this were submitted now. Invalid fields are reported, not raised.
+    """Forecast of a run as if it were submitted now. Invalid fields are reported, not raised.
 
     Args:
         session: the transaction.

@@ -110,7 +110,7 @@ def _row(config: RunConfig, pins: Mapping[str, Any], content: str, *, name: str,
 
 
 def config_of(results: OutsideResults) -> RunConfig:
-    """What is known of how it was measured; other fields are not set, and not stored."""
+    """Known settings of the measurement; other fields are not set, and not stored."""
     known: dict[str, Any] = {} if results.screen is None else {"screen": results.screen}
     if results.max_steps is not None:
         known["budget"] = Budget(max_steps=results.max_steps)

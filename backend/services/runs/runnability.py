@@ -17,7 +17,7 @@ from backend.services.capacity.worker_capabilities import Capabilities, has_judg
 
 @dataclass(frozen=True)
 class Runnability:
-    """What decides for one run whether a task can run.
+    """Facts that decide for one run whether a task can run.
 
     Attributes:
         can: workers' capabilities; None = unknown, which is not a reason.

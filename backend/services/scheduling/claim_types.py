@@ -68,7 +68,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class LeasedSlot:
-    """Where an attempt takes place: slot, lease and worker. `slot.fence` is the lease's fencing token."""
+    """Place of an attempt: slot, lease and worker. `slot.fence` is the lease's fencing token."""
 
     worker_id: UUID
     lease_id: UUID

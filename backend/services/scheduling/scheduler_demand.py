@@ -43,7 +43,7 @@ def episode_demand(
     leaves: Leaves = lambda _: (),
     most: int = MOST,
 ) -> list[EpisodeDemand]:
-    """What would start at once, run by run in order of submission. Locks nothing.
+    """Episodes that would start at once, run by run in order of submission. Locks nothing.
 
     Two providers may get the same quota or seat here, as it is unknown which of them will use it.
 

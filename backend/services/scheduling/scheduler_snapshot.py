@@ -81,7 +81,7 @@ def run_of(row: Row[Any]) -> RunLoad:
 
 
 def urgency_of(row: Row[Any]) -> Urgency:
-    """Who is waiting for a run's episodes: a person who acts or tries a draft, or an external program."""
+    """Whether somebody waits for a run's episodes: a person who acts or tries a draft, or an external program."""
     if row.human or row.hidden:
         return Urgency.PERSON
     return Urgency.PROGRAM if row.agent in OUTSIDE else Urgency.NOBODY

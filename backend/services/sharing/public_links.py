@@ -49,7 +49,7 @@ class NewPublicLink(PublicLinkView):
 
 @dataclass(frozen=True)
 class SharedBoard:
-    """What a public link shows; `ignored`: what this release cannot use of the stored query."""
+    """Content of a public link; `ignored`: parts of the stored query that this release cannot use."""
 
     link: PublicLinkView
     query: BoardQuery
@@ -112,7 +112,7 @@ def revoke_link(session: Session, link_id: UUID) -> PublicLinkView:
 
 
 def shared_board(session: Session, token: str) -> SharedBoard:
-    """What the token opens.
+    """The board of a token.
 
     Raises:
         NotFound: no link has this token.

@@ -1,4 +1,4 @@
-"""Who makes a request, and whether the route lets them: the only way to every page, endpoint and websocket."""
+"""Authentication and authorization of every page, endpoint and websocket."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def identify(edge: AppContext, credentials: Credentials) -> Principal | None:
-    """Whose session a cookie is, or whom a token speaks for, read from the database, so that both end at once.
+    """The principal of a cookie's session or of a token, read from the database, so that both end at once.
 
     One statement without a transaction. None if there is no such session or token. Raises Unavailable.
     """
@@ -55,7 +55,7 @@ def redeem(edge: AppContext, ticket: str, path: str) -> Credentials | None:
 
 
 def credential_of(request: Request) -> Credential:
-    """What a request was made with, as a ticket keeps it."""
+    """Credential of a request, as a ticket stores it."""
     credentials: Credentials = request.state.credentials
     project = request.state.principal.project
     if credentials.service or not (credentials.bearer or credentials.cookie):

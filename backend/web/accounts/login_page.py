@@ -44,7 +44,7 @@ def set_cookie(request: Request, answer: Response, value: str) -> None:
 
 
 def browser_of(request: Request) -> str:
-    """What the browser calls itself."""
+    """Name that the browser gives itself."""
     return request.headers.get("user-agent", "")
 
 

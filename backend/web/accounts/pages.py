@@ -188,7 +188,7 @@ def renew_link(request: Request, session: SessionDep, name: str) -> HTMLResponse
 def audit_log(
     request: Request, session: SessionDep, sort: Text = "", q: Text = "", before: Cursor = None
 ) -> HTMLResponse:
-    """Who did what: from `before` on in the order of `sort`, which is `time` for the oldest first."""
+    """Audit log from `before` on in the order of `sort`; `time` for the oldest first."""
     entries = audit.list_entries(session, PAGE + 1, before, words=q, oldest_first=sort == "time")
     more = entries[PAGE - 1].id if len(entries) > PAGE else None
     values = {"entries": entries[:PAGE], "q": q, "by": {"time"}, "next": next_page(None, before=more)}

@@ -54,6 +54,6 @@ def end_session(session: SessionDep, session_id: Id) -> None:
 
 @router.get("/audit-log")
 def audit_log(request: Request, session: SessionDep, cursor: Cursor = None, limit: Limit = 50) -> Page[AuditView]:
-    """Who did what, from where, and what it changed; the newest first. Needs an administrator."""
+    """Audit log: actor, address and change of each entry; newest first. Needs an administrator."""
     page = audit.page(session, cursor, limit)
     return Page[AuditView](items=page.items, next=next_page_url(request, page.next))

@@ -1,4 +1,4 @@
-"""What every route needs of the person's role. A route that changes something and is not listed here is refused.
+"""Required role of every route. A route that changes something and is not listed here is refused.
 
 `tests/integration/web/accounts/test_permissions.py` walks every route with every role.
 """
@@ -14,7 +14,7 @@ from backend.web.security_middleware import is_open
 
 @dataclass(frozen=True)
 class Need:
-    """What a route needs: a role in the project, or to administer the installation. Neither: to be known, if at all."""
+    """Requirement of a route: a role in the project, or to administer the installation. Neither: no role."""
 
     role: Role | None = None
     admin: bool = False
@@ -267,7 +267,7 @@ NEEDS: Mapping[str, Need] = {
 
 
 def need_of(method: str, path: str) -> Need:
-    """What a route needs.
+    """Requirement of a route.
 
     Raises:
         NotAllowed: it changes something, and nobody has decided who may.

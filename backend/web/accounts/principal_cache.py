@@ -1,4 +1,4 @@
-"""Who makes a request, remembered for a moment: most of a page's requests are those of one browser."""
+"""Short-lived cache of principals: most of a page's requests come from one browser."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ class PrincipalCache:
         self._changes = 0
 
     async def principal(self, credentials: Credentials, *, only_reads: bool) -> Principal | None:
-        """Whose session or token it is; None if it is not in force. Raises Unavailable."""
+        """The principal of a session or token; None if it is not in force. Raises Unavailable."""
         now = self._clock()
         since, known = self._known.get(credentials, (-SECONDS, None))
         if only_reads and known is not None and now - since < SECONDS:

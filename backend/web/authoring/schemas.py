@@ -35,7 +35,7 @@ class DraftEdit(RequestModel):
 
 
 class DraftTrialBody(RequestModel):
-    """Where a trial runs."""
+    """Provider and settings of a trial."""
 
     provider: str = Field(default="local", min_length=1, max_length=100)
 

@@ -15,7 +15,7 @@ router = page_router()
 
 @router.get("/published")
 def suites(request: Request, session: SessionDep) -> HTMLResponse:
-    """What is published of each suite, and whether it is imported here."""
+    """Published suites, and whether each is imported here."""
     return render(request, "published.html", {"suites": service.published_suites(session)})
 
 

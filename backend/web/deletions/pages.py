@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[Callable[[str], Any], Callable[..., Any]]] = {
 
 @router.get("/deletions")
 def deletions(request: Request, session: SessionDep, order: OrderDep, before: Cursor = None) -> HTMLResponse:
-    """What was deleted, newest first or in another order."""
+    """Deleted objects, newest first or in another order."""
     order = known_order(order, service.COLUMNS)
     page = service.list_deletions(session, before.hex if before else None, PAGE, order)
     values = {"rows": page.items, "by": service.COLUMNS, "next": next_page(order, before=page.next)}

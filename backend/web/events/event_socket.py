@@ -82,7 +82,7 @@ async def _send_run(socket: WebSocket, edge: AppContext, run_id: UUID, seq: int)
 
 
 async def _live_marks(edge: AppContext, run_id: UUID, known: LiveMarks | None) -> LiveMarks | None:
-    """What a run's attempts wait for; what is known already while the database is unavailable."""
+    """Waits of a run's attempts; the last known ones while the database is unavailable."""
 
     def read() -> LiveMarks:
         with read_only(edge.factory) as session:

@@ -1,4 +1,4 @@
-"""What many viewers ask of the database at once, read once for all of them."""
+"""Database reads that many viewers share."""
 
 import asyncio
 import time

@@ -54,7 +54,7 @@ def _files(work: Work, run: RunView) -> Iterator[ExportFile]:
 
 
 def _pages(work: Work, run_id: UUID, part_of: Callable[[Session, list[EpisodeView]], Part]) -> Iterator[Part]:
-    """What `part_of` makes of each page of the run's episodes."""
+    """Result of `part_of` for each page of the run's episodes."""
     cursor: str | None = None
     while True:
         with work() as session:

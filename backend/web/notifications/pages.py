@@ -34,7 +34,7 @@ Events = Annotated[list[NotificationType], Form()]
 
 @router.get("/notifications")
 def notifications(request: Request, session: SessionDep, edge: EdgeDep) -> HTMLResponse:
-    """Who is told what, and what was sent last."""
+    """Subscriptions and recent deliveries."""
     return _list_page(request, session, edge)
 
 

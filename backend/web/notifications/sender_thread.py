@@ -64,6 +64,6 @@ def make_thread(edge: AppContext) -> PeriodicThread:
 
 
 def public_url(settings: Settings) -> str:
-    """Where people reach this service, without a slash at the end."""
+    """Public address of this service, without a slash at the end."""
     own = f"http://127.0.0.1:{settings.port}{settings.root_path}"
     return (settings.public_url or own).rstrip("/")

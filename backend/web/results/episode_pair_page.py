@@ -28,6 +28,6 @@ def episodes(
 
 @router.get("/compare/prompts")
 def prompts(session: SessionDep, edge: EdgeDep, actor: ActorDep, first: Sha256, second: Sha256) -> PlainTextResponse:
-    """What two steps' prompts differ in, as a text."""
+    """Differences between two steps' prompts, as text."""
     text = service.prompt_difference(session, edge.store, actor, (first, second))
     return PlainTextResponse(text, headers={"Cache-Control": "private, max-age=3600"})

@@ -54,7 +54,7 @@ async def board_options(
         bool, Query(description="With `imported`: take an unknown step budget or screen as equal.")
     ] = False,
 ) -> BoardOptions:
-    """What the reader chose, from the address of a board's table or chart."""
+    """Options from the address of a board's table or chart."""
     return BoardOptions(conditions, common, configuration, imported, unknown)
 
 
@@ -114,7 +114,7 @@ def compare_rows(session: SessionDep, benchmark: str, query: QueryDep) -> Respon
 
 
 def board_values(session: Session, benchmark: str, query: BoardQuery, prices: NodePriceList) -> dict[str, Any]:
-    """What `leaderboard.html` shows of a board, for everybody; `prices`: of nodes. Raises NotFound."""
+    """Values for `leaderboard.html`, the same for every reader; `prices`: of nodes. Raises NotFound."""
     board = service.board_of(session, benchmark, query.version, query.options, prices)
     others = {name: measure.title for name, measure in board.measures.items() if name != board.primary}
     numbers = {column.name: column for column in number_columns(board.rows)}

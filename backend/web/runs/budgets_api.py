@@ -1,4 +1,4 @@
-"""What the project may spend."""
+"""Budgets of the project."""
 
 from pydantic import Field
 

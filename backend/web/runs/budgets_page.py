@@ -19,7 +19,7 @@ router = page_router()
 
 @router.get("/budgets")
 def show_budgets(request: Request, session: SessionDep, project: ProjectDep) -> HTMLResponse:
-    """What the project has spent and may spend."""
+    """Spending and budgets of the project."""
     values = {"budgets": service.list_budgets(session, project), "project": project.name}
     return render(request, "budgets.html", values)
 

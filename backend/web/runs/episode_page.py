@@ -129,7 +129,7 @@ def step_detail(
     *,
     attempt: AttemptNumber = None,
 ) -> HTMLResponse:
-    """What is known of one step: prompt, reply, reasoning, times, tokens, cost."""
+    """Details of one step: prompt, reply, reasoning, times, tokens, cost."""
     for step in steps_between(session, selected_attempt(session, episode_id, attempt).id, number, number):
         return render(request, "step_detail.html", {"step": step})
     raise NotFound(f"this attempt has no step {number}", code="step_not_found")

@@ -133,7 +133,7 @@ def page_of(session: Session, form: FormFields) -> NewRun:
 
 
 def problems_at(problems: Sequence[FieldProblem], path: str) -> list[FieldProblem]:
-    """What is wrong with a field or a part of it."""
+    """Problems of a field or a part of it."""
     return [problem for problem in problems if problem.path == path or problem.path.startswith(f"{path}.")]
 
 

@@ -20,7 +20,7 @@ Token = Annotated[str, Path(max_length=100)]
 
 
 def open_board(session: Session, token: str) -> SharedBoard:
-    """What the token opens; the rest of the request sees its project's rows only. Raises as `shared_board`."""
+    """The board of the token; the rest of the request sees its project's rows only. Raises as `shared_board`."""
     shared = shared_board(session, token)
     narrow_to(shared.project_id)
     return shared

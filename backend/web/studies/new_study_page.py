@@ -160,7 +160,7 @@ def place_of(path: str, rows: Sequence[tuple[str, str]], *, with_sets: bool) -> 
 def problems_by_field(
     problems: Sequence[FieldProblem], error: DeskarenaError | None, place: Callable[[str], str]
 ) -> dict[str, list[str]]:
-    """What is wrong, by the form's field; "" has what belongs to none."""
+    """Problems by the form's field; those of no field under ""."""
     by_field: dict[str, list[str]] = {}
     for problem in problems or (field_problems(error) if error else ()):
         by_field.setdefault(place(problem.path) if problem.path else "", []).append(problem.message)

@@ -71,7 +71,7 @@ class ClosedNode:
 
 @dataclass
 class Scene:
-    """What a fault works on, and where it notes what it did.
+    """Context of a fault: its targets, and notes on its effects.
 
     Attributes:
         stack: the whole stack.

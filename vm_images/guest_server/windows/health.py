@@ -115,7 +115,7 @@ def pending(rows: Iterable[SnapshotProcess], registry: Callable[[str, str], obje
 
 
 def cover(desktop: str, own: str) -> str:
-    """What covers the screen, by the names of the input desktop and the user's own; empty if nothing."""
+    """Cause of a covered screen, from the names of the input desktop and the user's own; empty if nothing covers it."""
     foreign = "" if desktop.lower() == own.lower() else f"the desktop {desktop}"
     return COVERS.get(desktop.lower(), foreign)
 

@@ -10,7 +10,7 @@ from backend.db.models.base import Base, Json, JsonList, ref
 
 
 class PassRollup(Base):
-    """What a configuration scored under equal conditions, over all its runs; recomputed with each of their cubes.
+    """Scores of a configuration under equal conditions, over all its runs; recomputed with each of their cubes.
 
     `conditions_key` is that of `backend.services.results.conditions`. `passes`: scored episodes of most tasks.
     `attempted_tasks` have a scored or a lost episode, `tasks_key` is the hash of their ids. `lost_share`: lost episodes

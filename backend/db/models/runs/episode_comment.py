@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, ref
 
 
 class EpisodeComment(Base):
-    """What one person wrote about an episode; `#step-12` in `text` mentions a step."""
+    """One person's comment on an episode; `#step-12` in `text` mentions a step."""
 
     __tablename__ = "episode_comment"
     __table_args__ = (Index("ix_episode_comment_episode_id", "episode_id"),)

@@ -12,7 +12,7 @@ from backend.db.types import one_of
 
 
 class OfflineAnswer(Base):
-    """What an agent does at one step. It is asked up to a number of `tries`, from `available_at`.
+    """An agent's answer at one step. The agent is asked up to `tries` times, from `available_at` on.
 
     `invalid`: why the reply cannot be read as an action. `message`: why the agent could not be asked.
     """

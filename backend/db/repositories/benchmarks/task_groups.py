@@ -17,7 +17,7 @@ _LIKE = str.maketrans({"*": "%", "?": "_", "%": r"\%", "_": r"\_", "\\": r"\\"})
 
 
 class TaskNeeds(Protocol):
-    """What decides whether a task can run: of a task, or of several that are alike."""
+    """Facts that decide whether a task, or each of several similar tasks, can run."""
 
     @property
     def os(self) -> str: ...

@@ -196,7 +196,7 @@ def model_waits(session: Session) -> Sequence[AnyRow]:
 
 
 def live_marks(session: Session, run_id: UUID | None = None) -> frozenset[tuple[Any, ...]]:
-    """What of live attempts' waits and heartbeats a page shows: equal as long as it shows the same.
+    """The waits and heartbeats of live attempts that a page shows: equal as long as the page would not change.
 
     Args:
         session: the transaction.

@@ -1,4 +1,4 @@
-"""What scored episodes cost: tokens, USD, seconds, hours of nodes; and how long runs took."""
+"""Costs of scored episodes (tokens, USD, seconds, node hours) and durations of runs."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence

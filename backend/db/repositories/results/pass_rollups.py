@@ -36,7 +36,7 @@ def same_configuration(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 
 
 def episode_facts(session: Session, run_ids: Sequence[UUID], desktop_end: str) -> AnyRow:
-    """What a row says of its episodes besides scores.
+    """Facts of a row's episodes other than scores.
 
     Args:
         session: the transaction.

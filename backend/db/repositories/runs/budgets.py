@@ -43,7 +43,7 @@ def spent_by_run(session: Session, run_id: UUID) -> Spending:
 
 
 def spent_by_project(session: Session, project_id: UUID, since: datetime) -> Spending:
-    """What a project's attempts that began since then, offline answers and generated drafts have spent until now."""
+    """Spending of a project since that time: attempts that began since then, offline answers and generated drafts."""
     spent = _spending(session.execute(_OF_PROJECT, {"id": project_id, "since": since}).one())
     answers = (
         select(*_sums(OfflineAnswer.usage))

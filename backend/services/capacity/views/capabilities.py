@@ -1,4 +1,4 @@
-"""What this installation can run now, merged from its online workers."""
+"""Current capabilities of this installation, merged from its online workers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -103,7 +103,7 @@ def abilities(session: Session) -> RunOptions:
 
 
 def _capabilities(session: Session) -> Capabilities | None:
-    """What a run would be checked against; None if no worker has ever registered."""
+    """Capabilities that a run would be checked against; None if no worker has ever registered."""
     try:
         return capabilities(session)
     except Unavailable:

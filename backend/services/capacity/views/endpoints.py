@@ -39,7 +39,7 @@ class EndpointState(StrEnum):
 
 
 class ModelUsageView(ReadModel):
-    """What was asked of one model at one endpoint in the chosen time."""
+    """Requests to one model at one endpoint in the chosen time."""
 
     model: str
     answered: int = Field(description="Requests with a usable reply.")

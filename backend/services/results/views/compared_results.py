@@ -61,7 +61,7 @@ class TaskList:
 
 @dataclass(frozen=True)
 class SideColumns:
-    """What the passes of one side came to, by task; means are over episodes that count, nan without one.
+    """Results of one side's passes by task; means are over episodes that count, nan without one.
 
     Attributes:
         tasks: ids of its tasks; empty where it has none.
@@ -149,7 +149,7 @@ def _remaining_losses(passes: NDArray[np.intp], lost: NDArray[np.intp]) -> NDArr
 
 
 class ComparedResults:
-    """What the runs scored, by the keys of their tasks."""
+    """Scores of the runs by the keys of their tasks."""
 
     def __init__(self, session: Session, groups: Sequence[Sequence[UUID]]) -> None:
         """`groups`: the runs of each side, whose passes are pooled."""

@@ -1,4 +1,4 @@
-"""What a comparison compares: runs, or configurations on a board, each with all its passes."""
+"""Sides of a comparison: runs, or configurations on a board, each with all its passes."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -81,7 +81,7 @@ def compared(session: Session, sides: ComparedSides, label: str | None = None) -
 
 @dataclass(frozen=True)
 class _Results:
-    """What follows from the results of the compared runs alone: nothing that can be renamed.
+    """Data computed from the results of the compared runs alone; independent of names.
 
     Attributes:
         runs: fields of each `ComparedRun`.

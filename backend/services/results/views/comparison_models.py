@@ -86,7 +86,7 @@ class RunDifference(ReadModel):
 
 
 class TaskResult(ReadModel):
-    """What a run scored on a task: means over its passes."""
+    """Scores of a run on a task: means over its passes."""
 
     score: float
     solve_rate: float

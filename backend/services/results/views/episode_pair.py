@@ -97,7 +97,7 @@ def _index(step: StepView | None) -> int | None:
 
 
 def aligned_step(step: StepView) -> AlignedStep:
-    """What a step is compared by: its kinds of actions, the first point or all text and keys, and the screen."""
+    """Features by which a step is compared: kinds of actions, the first point or all text and keys, and the screen."""
     width, height = (step.frame and step.frame.width) or _SCREEN[0], (step.frame and step.frame.height) or _SCREEN[1]
     points = [(action["x"] / width, action["y"] / height) for action in step.actions if _has_point(action)]
     texts = [str(action.get("text") or "+".join(map(str, action.get("keys") or ()))) for action in step.actions]

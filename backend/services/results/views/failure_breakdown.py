@@ -53,7 +53,7 @@ class ConfigurationRuns(ReadModel):
 
 
 class TaskPasses(ReadModel):
-    """What the passes of each configuration came to on a task."""
+    """Results of each configuration's passes on a task."""
 
     task: str = Field(examples=["files/rename-report"])
     task_id: UUID

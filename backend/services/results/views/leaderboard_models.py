@@ -44,7 +44,7 @@ class NotRankedView(ReadModel):
 
 
 class ConditionsView(ReadModel):
-    """What else decides a score besides the configuration."""
+    """Conditions besides the configuration that affect a score."""
 
     key: str = Field(description="Equal for rows that are alike; `conditions` of a board's address.")
     text: str = Field(examples=["15 steps, 30 min, local, 1920x1080"])

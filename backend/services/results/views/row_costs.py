@@ -1,4 +1,4 @@
-"""What a leaderboard's row costs: tokens, models, nodes, time."""
+"""Costs of a leaderboard's row: tokens, models, nodes, time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

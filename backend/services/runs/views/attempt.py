@@ -105,7 +105,7 @@ class AttemptView(ReadModel):
 
     @property
     def startup(self) -> DesktopStartup | None:
-        """What it is waiting for while its desktop is created."""
+        """Wait of the attempt while its desktop is created."""
         return startup_of(self.state, self.desktop)
 
 

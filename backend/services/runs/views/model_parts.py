@@ -1,4 +1,4 @@
-"""What each model of a run did, where its agent asks several: calls, failures, latency, tokens, cost."""
+"""Calls, failures, latency, tokens and cost of each model of a run whose agent uses several."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

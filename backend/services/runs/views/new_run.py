@@ -155,7 +155,7 @@ class NewRun:
 
     @property
     def budget_defaults(self) -> Mapping[str, str]:
-        """What empty fields of the budget stand for, and whose value that is."""
+        """Values used for empty budget fields, and their source."""
         own = self.preset.config.get("budget", {}) if self.preset else {}
         steps = f"{own['max_steps']} (preset)" if "max_steps" in own else ""
         by_level = "by level (preset)" if own.get("level_steps") else "the task's, else 30"

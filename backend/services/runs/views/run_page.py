@@ -191,7 +191,7 @@ class RunPage:
 
 @dataclass(frozen=True)
 class RunPageQuery:
-    """What to show of a run: which episodes, and the labels of the heat map (default: domain and difficulty).
+    """Query of a run's page: which episodes, and the labels of the heat map (default: domain and difficulty).
 
     `order`: of the episodes; default: as submitted. `passes`: other runs whose episodes are listed, too.
     """

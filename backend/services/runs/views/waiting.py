@@ -1,4 +1,4 @@
-"""What a running attempt waits for, and whether its worker is silent."""
+"""Waits of a running attempt, and whether its worker is silent."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from backend.services.runs.episodes import OPENING
 
 
 class DesktopStartup(ReadModel):
-    """What an attempt is waiting for while its desktop is created."""
+    """Wait of an attempt while its desktop is created."""
 
     subject: str = ""
     phase: str
@@ -33,7 +33,7 @@ def startup_of(state: str, desktop: Mapping[str, Any]) -> DesktopStartup | None:
 
 
 class AttemptWait(ReadModel):
-    """What an attempt waits for now."""
+    """Current wait of an attempt."""
 
     kind: Literal["desktop", "model", "evaluator", "person", "program"]
     text: str = Field(examples=["waiting for the model API (lab, m-1)"])

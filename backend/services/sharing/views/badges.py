@@ -18,7 +18,7 @@ LONGEST_TEXT = 60
 
 
 class BadgeText(ReadModel):
-    """What a badge says."""
+    """Text of a badge."""
 
     label: str = Field(description="The benchmark.", examples=["starter"])
     value: str = Field(examples=["#1 · 68.0 % (48.4\u201382.8)"])

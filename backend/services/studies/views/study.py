@@ -25,7 +25,7 @@ METHODS = (
 
 
 class FactorView(ReadModel):
-    """What differs between cells."""
+    """A property that differs between cells."""
 
     name: str = Field(examples=["image.scale"])
     levels: list[Any] = Field(examples=[[1, 0.5]])

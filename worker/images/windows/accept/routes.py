@@ -19,7 +19,7 @@ Ask = Callable[[Desktop, "DesktopPaths"], None]
 
 
 class DesktopPaths(NamedTuple):
-    """Where our files may be on the desktop, and a program that shows a window.
+    """Folder of our files on the desktop, and a program that shows a window.
 
     Attributes:
         folder: ends with the system's separator.

@@ -35,12 +35,12 @@ def check_json(
     for expectation in expect:
         value, exists = _value(data, rule(expectation, "key"), strict=strict_upstream)
         goals.append(
-            (fits(value, expectation, strict=strict_upstream) and exists, _words(expectation, value, there=exists))
+            (fits(value, expectation, strict=strict_upstream) and exists, _words(expectation, value, exists=exists))
         )
     for expectation in unexpect:
         value, exists = _value(data, rule(expectation, "key"), strict=strict_upstream)
         broken = fits(value, expectation, otherwise=strict_upstream, strict=strict_upstream)
-        goals.append((not broken, f"unexpected: {_words(expectation, value, there=exists)}"))
+        goals.append((not broken, f"unexpected: {_words(expectation, value, exists=exists)}"))
     return share_of_goals(goals, partial=False)
 
 

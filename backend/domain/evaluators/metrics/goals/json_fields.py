@@ -41,7 +41,7 @@ def _field(data: Any, path: str, expected: Any) -> Goal:
 
 
 def _values(data: Any, parts: Sequence[str]) -> Iterator[Any]:
-    """What the path leads to, for every way to join its parts to keys."""
+    """The values at the path, for every way to join its parts to keys."""
     if not parts:
         yield data
     elif isinstance(data, dict):

@@ -46,7 +46,7 @@ def shown_numbers(deck: "Presentation") -> Numbers:
 
 
 def visible_numbers(master: Numbers, slide: Numbers) -> Numbers:
-    """What slides show, which may override the master; the master's numbers if no slide shows any.
+    """Numbers as slides show them, which may override the master; the master's numbers if no slide shows any.
 
     A colour that is unknown on a slide is the master's.
     """

@@ -283,7 +283,7 @@ def _restore(mine: Any, changed: Any) -> None:
 
 
 class ProgramOutput(io.StringIO):
-    """What the program prints, told with its next answer."""
+    """The program's output, sent with its next answer."""
 
     def take(self) -> str:
         text = self.getvalue()
