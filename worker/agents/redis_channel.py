@@ -68,7 +68,7 @@ class RedisChannel:
                 remaining = max(0.0, deadline - time.monotonic())
                 self._renew()
                 connected = self._fetch(min(remaining, LOOK_SECONDS))
-                self._note(there=connected)
+                self._note(connected=connected)
                 if not connected:
                     self._closed.wait(min(remaining, LOOK_SECONDS))
                 if not self._waiting and remaining <= 0:

@@ -71,7 +71,7 @@ class TestGeneratedRequests:
         run = installation.submit()
         with serving(installation, Role.ADMIN, "", tmp_path) as person:
             person.known["run_id"] = [run.id]
-            outcome = Fuzzer(person, seed()).run(CASES, linked=0.2, each=2)
+            outcome = Fuzzer(person, seed()).run(CASES, linked=0.2, batch=2)
         assert outcome.failures == {}
         assert outcome.linked > CASES / 10
         assert len(outcome.operations) > 30
