@@ -73,7 +73,7 @@ class TestTerminals:
 
 
 class TestLogs:
-    def test_who_sets_up_a_log_makes_it_visible(self) -> None:
+    def test_every_log_set_up_escapes_control_characters(self) -> None:
         found = callers(LOGS)
         assert "backend/web/serve.py" in found
         assert {path for path in (*found, "worker/app.py") if "make_logs_visible" not in names_in(path)} == set()

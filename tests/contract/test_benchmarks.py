@@ -39,7 +39,7 @@ class TestReaders:
         assert {str(task.key): found for task in loaded.tasks if (found := lint(task, loaded.assets))} == {}
 
     @pytest.mark.parametrize("what", ["nothing", "file", "empty folder"])
-    def test_what_it_cannot_read_is_refused(self, name: str, what: str, tmp_path: Path) -> None:
+    def test_unreadable_files_are_refused(self, name: str, what: str, tmp_path: Path) -> None:
         path = tmp_path / "x"
         if what == "file":
             path.write_text("x")

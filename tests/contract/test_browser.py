@@ -146,7 +146,7 @@ class TestEvaluate:
     def test_a_value(self, browser: Browser) -> None:
         assert browser.evaluate(browser.open(ONE).id, "1 + 1") == 2
 
-    def test_what_the_page_says(self, browser: Browser) -> None:
+    def test_a_script_reads_location_and_title(self, browser: Browser) -> None:
         assert browser.evaluate(browser.open(TWO).id, "[location.href, document.title]") == [TWO, "Two"]
 
     def test_an_expression_that_throws(self, browser: Browser) -> None:

@@ -49,7 +49,7 @@ class TestRecorded:
         with raises_code(ModelApiFailed, "cassette_invalid", mentions="line 2"):
             _recorded(tmp_path, "One.", {"answer": "Two."}).complete(asked("a"))
 
-    def test_what_was_recorded_from_an_api_comes_back(self, server: ModelServer, api: str, tmp_path: Path) -> None:
+    def test_a_recorded_reply_is_replayed(self, server: ModelServer, api: str, tmp_path: Path) -> None:
         from worker.models.cassette import RecordingClient
 
         file = tmp_path / "made.jsonl"

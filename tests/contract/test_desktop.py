@@ -86,7 +86,7 @@ class TestInput:
 
 
 class TestInteractions:
-    def test_what_is_done_is_logged_in_order_and_told_once(self, desktop: Desktop) -> None:
+    def test_interactions_are_logged_in_order_and_returned_once(self, desktop: Desktop) -> None:
         before = desktop.interactions()
         since = before[-1].number if before else 0
         desktop.perform(Action(type=ActionType.CLICK, x=10, y=20))
@@ -126,7 +126,7 @@ class TestWindows:
 
 
 class TestFiles:
-    def test_what_is_written_can_be_read(self, desktop: Desktop, kind: SystemNames) -> None:
+    def test_a_written_file_can_be_read(self, desktop: Desktop, kind: SystemNames) -> None:
         data = bytes(range(256)) * 100
         desktop.write_file(f"{kind.home}new/folder/data.bin", data)
         assert desktop.read_file(f"{kind.home}new/folder/data.bin") == data

@@ -45,7 +45,7 @@ def test_every_case_is_of_a_getter() -> None:
 
 @EACH
 class TestGetters:
-    def test_what_is_there(self, dialect: str, name: str, tmp_path: Path) -> None:
+    def test_present_evidence_gives_its_value(self, dialect: str, name: str, tmp_path: Path) -> None:
         case = CASES[dialect, name]
         getter = made(dialect, name)
         getter.check(case.parameters)
@@ -53,7 +53,7 @@ class TestGetters:
         stored = [Blob.model_validate(blob.model_dump()) for blob in blobs]
         assert shown(getter.read(stored, case.parameters, tmp_path), tmp_path) == case.value
 
-    def test_what_is_not_there(self, dialect: str, name: str, tmp_path: Path) -> None:
+    def test_absent_evidence_gives_its_value(self, dialect: str, name: str, tmp_path: Path) -> None:
         case = CASES[dialect, name]
         if case.absent is None:
             return
@@ -66,7 +66,7 @@ class TestGetters:
         else:
             assert shown(getter.read(blobs, case.parameters, tmp_path), tmp_path) == case.absent_value
 
-    def test_what_an_agent_wrote_is_never_an_error(self, dialect: str, name: str, tmp_path: Path) -> None:
+    def test_content_written_by_an_agent_is_never_an_error(self, dialect: str, name: str, tmp_path: Path) -> None:
         """Files in the desktop are the agent's: damage there must not make an attempt one that does not count."""
         case = CASES[dialect, name]
         getter = made(dialect, name)

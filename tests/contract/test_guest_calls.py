@@ -156,7 +156,7 @@ class TestScripts:
 
 
 class TestFiles:
-    def test_what_is_written_is_read(self, desktop: Desktop, kind: SystemNames) -> None:
+    def test_a_written_file_is_read(self, desktop: Desktop, kind: SystemNames) -> None:
         data, path = bytes(range(256)), f"{kind.home}of agent/data.bin"
         call = GuestCall(path=path, data=base64.b64encode(data).decode())
         written = desktop.perform(Action(type=ActionType.WRITE_FILE, guest=call))
@@ -164,7 +164,7 @@ class TestFiles:
         assert base64.b64decode(result["data"]) == data
         assert (written["size"], written["sha256"]) == (result["size"], result["sha256"]) == (256, result["sha256"])
 
-    def test_what_cannot_be_read_is_a_result(self, desktop: Desktop, kind: SystemNames) -> None:
+    def test_an_unreadable_file_is_a_result(self, desktop: Desktop, kind: SystemNames) -> None:
         desktop.write_file(f"{kind.home}large", b"x" * (LARGEST_FILE + 1))
         codes = [
             desktop.perform(Action(type=ActionType.READ_FILE, guest=GuestCall(path=f"{kind.home}{name}")))["returncode"]

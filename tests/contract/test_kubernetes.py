@@ -46,7 +46,7 @@ class TestNames:
             place.port.create(SECRETS, secret("one"))
         assert caught.value.reason == "AlreadyExists"
 
-    def test_what_is_not_there_is_missing(self, place: ClusterNamespace) -> None:
+    def test_an_absent_object_is_missing(self, place: ClusterNamespace) -> None:
         with raises_fields(ObjectNotFound, reason="NotFound", mentions='leases.coordination.k8s.io "none"'):
             place.port.get(LEASES, "none")
         assert place.port.delete(SECRETS, "none") is False

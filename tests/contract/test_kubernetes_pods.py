@@ -52,7 +52,7 @@ class TestDelete:
         until(lambda: place.gone(SECRETS, "its"), SECONDS)
         assert not place.gone(SECRETS, "other")
 
-    def test_what_belongs_to_an_earlier_one_of_the_name_goes(self, place: ClusterNamespace) -> None:
+    def test_objects_of_an_earlier_pod_of_the_name_are_removed(self, place: ClusterNamespace) -> None:
         owner = place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         place.port.delete(PODS, "one", grace=0)
         until(lambda: place.gone(PODS, "one"), SECONDS)

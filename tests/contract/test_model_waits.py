@@ -38,7 +38,7 @@ def api(request: pytest.FixtureRequest) -> str:
 
 
 class TestWaits:
-    def test_what_is_waited_can_be_seen_while_it_lasts(self, server: ModelServer, api: str) -> None:
+    def test_a_wait_is_visible_while_it_lasts(self, server: ModelServer, api: str) -> None:
         server.fail_for(60, retry_after="50")
         waited, stop = WaitTimer(), threading.Event()
 

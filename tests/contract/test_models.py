@@ -150,7 +150,7 @@ class TestRequest:
         assert reply.dropped == {"anthropic": ("seed",), "openai_responses": ("seed", "stop")}.get(api, ())
         assert ("END" in sent) is (api != "openai_responses")
 
-    def test_what_the_model_refuses_is_left_out_and_not_sent_again(self, server: ModelServer, api: str) -> None:
+    def test_a_refused_field_is_left_out_and_not_sent_again(self, server: ModelServer, api: str) -> None:
         place = {"gemini": "topP"}.get(api, "top_p")
         server.fail(400, text=f"Unsupported parameter: '{place}' is not supported with this model.")
         server.say("Hello.")

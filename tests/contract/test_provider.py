@@ -93,7 +93,7 @@ class TestClose:
 
 
 class TestPrepare:
-    def test_what_was_prepared_is_pristine_and_as_asked(self, provider: Provider) -> None:
+    def test_a_prepared_desktop_is_pristine_and_as_requested(self, provider: Provider) -> None:
         provider.prepare(SlotRef(0), SPEC)
         made = provider.open(SlotRef(0), SPEC)
         try:
@@ -101,7 +101,7 @@ class TestPrepare:
         finally:
             made.close()
 
-    def test_what_was_prepared_for_another_screen_is_not_used(self, provider: Provider) -> None:
+    def test_a_desktop_prepared_for_another_screen_is_not_used(self, provider: Provider) -> None:
         provider.prepare(SlotRef(0), DesktopSpec(screen=ScreenSize(width=640, height=480)))
         made = provider.open(SlotRef(0), SPEC)
         try:
@@ -109,7 +109,7 @@ class TestPrepare:
         finally:
             made.close()
 
-    def test_what_is_not_wanted_after_all_is_gone(self, provider: Provider) -> None:
+    def test_an_unused_prepared_desktop_is_removed(self, provider: Provider) -> None:
         provider.prepare(SlotRef(0), SPEC)
         provider.unprepare(SlotRef(0))
         provider.unprepare(SlotRef(0))

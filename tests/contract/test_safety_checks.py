@@ -45,7 +45,7 @@ class TestOpenAI:
         output = sent_after(server, "openai_responses", reply)["input"][-1]
         assert output.get("acknowledged_safety_checks", []) == pending
 
-    def test_what_a_call_is_told_follows_its_screen(self, server: ModelServer) -> None:
+    def test_results_of_a_call_follow_its_screen(self, server: ModelServer) -> None:
         call = {"type": "computer_call", "call_id": "c", "status": "completed", "action": ACTION}
         server.say(wire={"status": "completed", "output": [call]})
         reply = reply_of(server, "openai_responses")

@@ -30,7 +30,7 @@ def test_every_step_is_tried() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "name"), REFUSED)
-def test_what_never_worked_is_refused_with_words(dialect: str, name: str) -> None:
+def test_unsupported_steps_are_refused_with_a_reason(dialect: str, name: str) -> None:
     with raises_code(Invalid, "invalid_step"):
         made(dialect, name).check(CASES[dialect, name].parameters)
 

@@ -94,7 +94,7 @@ def server() -> Iterator[ModelServer]:
 
 class TestReasoning:
     @pytest.mark.parametrize("api", LIVE)
-    def test_that_the_model_marks_in_its_text_is_no_answer(self, server: ModelServer, api: str) -> None:
+    def test_reasoning_marked_in_the_text_is_not_an_answer(self, server: ModelServer, api: str) -> None:
         for heard in (None, lambda _: None):
             server.say("<think>DONE?\n</think>\n\nI click.")
             reply = client(endpoint(api, f"{server.address}/v1")).complete(asked("Hi"), on_text=heard)
@@ -108,7 +108,7 @@ class TestReasoning:
             ([(None, "DONE")], "DONE", ""),
         ],
     )
-    def test_that_a_response_says_on_its_way_is_no_answer(
+    def test_commentary_of_a_response_is_not_an_answer(
         self, server: ModelServer, messages: list[tuple[str | None, str]], text: str, thinking: str
     ) -> None:
         output = [

@@ -84,7 +84,7 @@ def kept(store: ArtifactStore, before: float) -> set[str]:
 
 class TestPut:
     @pytest.mark.parametrize("data", [b"", b"hello", bytes(range(256)) * 20_000], ids=["empty", "short", "5 MB"])
-    def test_what_was_put_can_be_got(self, store: ArtifactStore, data: bytes) -> None:
+    def test_a_stored_artifact_can_be_read(self, store: ArtifactStore, data: bytes) -> None:
         sha256 = store.put(data, "text/plain")
         assert sha256 == hashlib.sha256(data).hexdigest()
         assert store.get(sha256) == data
@@ -131,7 +131,7 @@ class TestDelete:
 
 class TestNames:
     @pytest.mark.parametrize("name", ["", "..", "../../etc/passwd", "A" * 64, "0" * 63, f"{'0' * 64}\n"])
-    def test_what_is_no_hash_is_nothing(self, store: ArtifactStore, name: str) -> None:
+    def test_an_invalid_hash_is_not_found(self, store: ArtifactStore, name: str) -> None:
         with pytest.raises(NotFound):
             store.get(name)
         with pytest.raises(NotFound):
@@ -158,7 +158,7 @@ class TestOld:
         assert kept(store, time.time() + 60) == names
         assert kept(store, time.time() - 60) == set()
 
-    def test_what_is_removed_meanwhile_does_no_harm(self, store: ArtifactStore) -> None:
+    def test_concurrent_removal_does_no_harm(self, store: ArtifactStore) -> None:
         names = {store.put(b"%d" % number, "a/b") for number in range(12)}
         for batch in store.old(time.time() + 60):
             for sha256 in list(batch):

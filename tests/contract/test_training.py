@@ -90,5 +90,5 @@ class TestForm:
         pictures = {picture.path for picture in form(name).pictures(CASES[case])} if rows else set()
         assert named(rows) == pictures
 
-    def test_what_it_does_not_refuse_it_writes(self, name: str) -> None:
+    def test_every_accepted_trajectory_is_written(self, name: str) -> None:
         assert written(name, CASES["of a graph"])

@@ -246,9 +246,7 @@ def document(*paragraphs: str) -> bytes:
 
 
 class TestEvidence:
-    def test_what_was_found_is_compared_by_kind(
-        self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path
-    ) -> None:
+    def test_evidence_is_compared_by_kind(self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path) -> None:
         made, claim = acting
         files = (
             ("notes.txt", b"one\n<img src=x>\nthree\n", b"one\ntwo\nthree\n"),

@@ -136,7 +136,7 @@ class TestPartsOfThePage:
             "button": "Search now", "none": "", "wrong": "",
         }  # fmt: skip
 
-    def test_what_a_field_holds_now(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_the_current_value_of_a_field_is_read(self, context: TaskContext, tmp_path: Path) -> None:
         assert parsed(context, tmp_path, "input", inputObject={"/html/body/form/input": "name"}) == {"name": "James"}
 
     def test_labels(self, context: TaskContext, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ class TestPagesLookedUp:
         yield
         assert urls(context) == before
 
-    def test_what_comes_late_is_seen(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_late_content_is_read(self, context: TaskContext, tmp_path: Path) -> None:
         assert "The Soundtrack" in value(context, "page_info", tmp_path, url=f"file://{HOME}/late.html")["content"]
 
     def test_a_page_is_printed(self, context: TaskContext, tmp_path: Path) -> None:

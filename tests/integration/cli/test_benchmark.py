@@ -159,5 +159,5 @@ class TestOthers:
         assert "there is no" in done.stderr
 
     @pytest.mark.parametrize("thing", ["run", "episode"])
-    def test_what_is_no_id_is_2(self, url: str, thing: str) -> None:
+    def test_an_invalid_id_exits_with_2(self, url: str, thing: str) -> None:
         assert deskarena(thing, "show", "nonsense", server=url).returncode == 2

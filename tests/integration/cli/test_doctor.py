@@ -33,9 +33,7 @@ class TestDoctor:
     def test_every_line_says_what_it_means(self, report: tuple[int, dict[str, bool], list[dict[str, str]]]) -> None:
         assert all(check["state"] in set(CheckState) and check["means"] and check["detail"] for check in report[2])
 
-    def test_what_does_not_work_says_what_to_do(
-        self, report: tuple[int, dict[str, bool], list[dict[str, str]]]
-    ) -> None:
+    def test_failures_have_a_remedy(self, report: tuple[int, dict[str, bool], list[dict[str, str]]]) -> None:
         assert all(check["install"] for check in report[2] if check["state"] != "ok")
 
     def test_each_kind_of_desktop_says_how_many_and_why_or_why_not(self, told: tuple[int, dict[str, Any]]) -> None:

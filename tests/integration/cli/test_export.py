@@ -92,7 +92,7 @@ class TestRun:
         for name, data in pictures.items():
             assert hashlib.sha256(data).hexdigest() in name
 
-    def test_what_is_there_is_not_fetched_again(self, wire: Wire, tmp_path: Path) -> None:
+    def test_existing_files_are_not_fetched_again(self, wire: Wire, tmp_path: Path) -> None:
         first = run(wire, tmp_path / "out")
         before = contents(tmp_path / "out")
         wire.asked.clear()

@@ -39,7 +39,7 @@ def provider(place: PodCluster) -> Iterator[K8sProvider]:
     made.close()
 
 
-def test_what_runs_on_a_cordoned_node_finishes_and_what_comes_next_runs_elsewhere(
+def test_attempts_on_a_cordoned_node_finish_and_later_ones_run_elsewhere(
     place: PodCluster, provider: K8sProvider, ready: World, patient: type[PatientAgent]
 ) -> None:
     ready.benchmark(benchmark_of(infeasible_task()), name="light")

@@ -108,7 +108,7 @@ class TestSecret:
     def _as_kubelets_do(self, place: PodCluster) -> None:
         place.cluster.script(secret_awaited(running(place.pods.start)))
 
-    def test_that_it_is_a_moment_late_is_no_trouble(self, place: PodCluster, provider: K8sProvider) -> None:
+    def test_a_short_delay_is_not_reported(self, place: PodCluster, provider: K8sProvider) -> None:
         place.cluster.faults.slow(1.0, "create", path="/secrets", times=1)
         provider.prepare(SLOT, SPEC)
         until(lambda: hitches(place), 20, what="the kubelet has missed it")

@@ -86,7 +86,7 @@ def said(fake: FakeCluster) -> dict[str, Any]:
 
 
 class TestWhatPeopleSee:
-    def test_who_holds_which_slot_for_what(self, setting: Setting) -> None:
+    def test_a_lease_object_names_worker_slot_and_attempt(self, setting: Setting) -> None:
         claim = setting.claim(setting.first)
         setting.mirror(setting.first).look()
         found = setting.lease()
@@ -127,7 +127,7 @@ class TestWhatPeopleSee:
         assert setting.leases() == []
         assert said(fake) == (ran if later else dict.fromkeys(ran, "")), "what others have taken is theirs to write on"
 
-    def test_what_did_not_change_is_not_written_again(self, fake: FakeCluster, setting: Setting) -> None:
+    def test_unchanged_leases_are_not_written_again(self, fake: FakeCluster, setting: Setting) -> None:
         setting.claim(setting.first)
         mirror = setting.mirror(setting.first)
         mirror.look()
@@ -181,9 +181,7 @@ class TestConflicts:
         assert setting.taken == []
         assert notes(setting.lease())["fence"] == str(claim.fence.token)
 
-    def test_what_somebody_changed_or_removed_is_put_right(
-        self, setting: Setting, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_changed_or_removed_leases_are_restored(self, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
         setting.claim(setting.first)
         mirror = setting.mirror(setting.first)
         mirror.look()
@@ -222,7 +220,7 @@ class TestOrphans:
         assert other.sweep() == 1
         assert setting.leases() == []
 
-    def test_what_is_held_stays_however_wrong_a_clock_is(self, setting: Setting) -> None:
+    def test_held_leases_stay_with_a_wrong_clock(self, setting: Setting) -> None:
         setting.claim(setting.first)
         setting.mirror(setting.first).look()
         setting.late = 75 * 365 * 86400.0

@@ -37,7 +37,7 @@ class TestExamine:
         assert told(kubeconfig).state == "ok"
         assert told(kubeconfig, k8s_nodes="*").state == "ok"
 
-    def test_what_is_not_set(self, kubeconfig: Path) -> None:
+    def test_missing_settings_are_reported(self, kubeconfig: Path) -> None:
         assert "DESKARENA_K8S_POD_IMAGE" in told(kubeconfig, k8s_pod_image="").install
         assert "KUBECONFIG" in told("").install
         assert "DESKARENA_K8S_TEMPLATE_VOLUME" in told(kubeconfig, k8s_template_volume="host:/").install

@@ -61,7 +61,7 @@ class TestReflector:
         until(lambda: names(reflector) == {"n1"})
         heard.wait(("ADDED", "n1"), ("ADDED", "n2"), ("MODIFIED", "n1"), ("DELETED", "n2"))
 
-    def test_what_a_cut_watch_missed_is_told_all_the_same(
+    def test_changes_missed_by_a_cut_watch_are_reported(
         self, fake: FakeCluster, reflector: Reflector, heard: Heard
     ) -> None:
         fake.faults.away = True

@@ -80,7 +80,7 @@ class TestRights:
         assert cluster.delete(LEASES, "slot-1")
         assert cluster.delete(PODS, "vm-1", uid=pod["metadata"]["uid"])
 
-    def test_it_grants_what_workers_call_and_nothing_else(self) -> None:
+    def test_the_role_grants_exactly_the_calls_of_workers(self) -> None:
         (role,) = kind("production", "Role")
         granted = {resource: set(rule["verbs"]) for rule in role["rules"] for resource in rule["resources"]}
         assert granted == {resource: verbs for resource, verbs in called().items() if resource != "nodes"}

@@ -105,14 +105,14 @@ class TestClaimsOfNodes:
         assert [claims(each)["images"] for each in looks(made)] == ["images-node-1", "images-node-2"]
         assert worker.availability().ok
 
-    def test_that_there_is_no_node_to_ask_is_told(self, place: PodCluster) -> None:
+    def test_a_missing_node_is_reported(self, place: PodCluster) -> None:
         for node in ("node-1", "node-2"):
             place.cluster.cordon(node)
         worker = K8sProvider(place.settings(**OWN))
         until(lambda: "none of the nodes with slots" in worker.availability().reason, 30)
         worker.close()
 
-    def test_what_any_node_has_is_offered_and_each_slot_uses_its_own(
+    def test_images_of_all_nodes_are_offered_and_each_slot_uses_its_own(
         self, place: PodCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
         assert isinstance(place.pods, LightPods)

@@ -139,7 +139,7 @@ class TestWarm:
         assert ours(place, provider) == set()
         place.cluster.script(slow_start(0.02, place.pods.start))
 
-    def test_what_waits_is_warmed_within_its_limits_and_leased_slots_are_left_alone(
+    def test_waiting_desktops_are_warmed_within_limits_and_leased_slots_are_left_alone(
         self, place: PodCluster, provider: K8sProvider, work: World, database: Database
     ) -> None:
         offer(work, provider)

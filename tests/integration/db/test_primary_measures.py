@@ -59,7 +59,7 @@ class TestPrimaryMeasures:
         upgrade(fresh_database)
         assert self.measures(fresh_database) == (new, [1.0, 1.0], [True], True)
 
-    def test_who_gave_up_keeps_no_score(self, fresh_database: str) -> None:
+    def test_an_agent_that_gave_up_keeps_no_score(self, fresh_database: str) -> None:
         with world(fresh_database) as installation:
             scored(installation)
         downgrade(fresh_database, "2.0004")

@@ -161,7 +161,7 @@ class TestMakeEngine:
                 assert session.scalar(text(f"SHOW {name}")) not in {None, "0"}
             assert session.scalar(text("SHOW timezone")) == "UTC"
 
-    def test_what_a_frozen_process_holds_is_free_after_the_time_it_is_given(self, fresh_database: str) -> None:
+    def test_locks_of_a_frozen_process_are_released_after_the_timeout(self, fresh_database: str) -> None:
         hasty, other = make_engine(fresh_database, idle_seconds=0.5), make_engine(fresh_database)
         try:
             with raises_code(Unavailable, "database_unavailable") as caught:

@@ -270,7 +270,7 @@ class TestLost:
             own.chmod(0o1777)  # As /tmp: the ordinary user's desktop supervisor makes its folder there, too.
             self._lost(flavour)
 
-    def test_what_a_killed_one_still_holds_at_first_is_removed_later(self, flavour: str) -> None:
+    def test_folders_still_held_by_a_killed_supervisor_are_removed_later(self, flavour: str) -> None:
         with own_folder() as own, supervisor_options(flavour) as options:
             own.chmod(0o1777)
             client = DesktopSupervisorClient(options)

@@ -87,7 +87,7 @@ class TestStop:
         process = started(STUBBORN, log, stop=((signal.SIGTERM, 0.3),))
         assert process.stop().reason == "killed by SIGKILL"
 
-    def test_what_it_started_may_tidy_up_after_it(self, log: Path) -> None:
+    def test_grandchildren_may_clean_up(self, log: Path) -> None:
         # The grandchild watches a pipe of its parent's, needs a moment, and leaves a word.
         code = (
             "import os, signal, time\n"

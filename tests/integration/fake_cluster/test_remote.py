@@ -109,7 +109,7 @@ class TestRemote:
             joined.add_node("node-1")
             until(lambda: phase(cluster) == "Running")
 
-    def test_it_leaves_whatever_went_wrong(self, cluster: FakeCluster, tmp_path: Path) -> None:
+    def test_close_cleans_up_and_raises_the_error(self, cluster: FakeCluster, tmp_path: Path) -> None:
         def fails() -> None:
             raise KeyError("vm")
 

@@ -44,12 +44,12 @@ class TestRead:
     @pytest.mark.parametrize(
         "text", [text for text in TEXTS.values() if text], ids=[name for name in TEXTS if TEXTS[name]]
     )
-    def test_what_another_program_put_there(self, session: RunningSession, text: str) -> None:
+    def test_text_of_another_program_is_read(self, session: RunningSession, text: str) -> None:
         source = session.write("source.txt", text)
         session.desktop.execute(f"xclip -selection clipboard -i {source}", shell=True)  # noqa: S604
         assert session.desktop.clipboard() == text
 
-    def test_what_an_editor_copied(self, clean: RunningSession) -> None:
+    def test_text_copied_by_an_editor_is_read(self, clean: RunningSession) -> None:
         clean.edit("copy.txt", "copied é中")
         clean.input({"type": "hotkey", "keys": ["ctrl", "a"]}, {"type": "hotkey", "keys": ["ctrl", "c"]})
         wait(lambda: clean.desktop.clipboard() == "copied é中", lambda: repr(clean.desktop.clipboard()))

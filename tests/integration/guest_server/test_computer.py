@@ -71,7 +71,7 @@ class TestMouse:
 
 @pytest.mark.sampled(2)
 class TestKeyboardAndClipboard:
-    def test_what_is_written_and_pasted_arrives(self, clean: RunningSession) -> None:
+    def test_written_and_pasted_text_arrives(self, clean: RunningSession) -> None:
         path = clean.edit("written.txt")
         outcome(clean, 'computer.keyboard.write("one <2> ")\ncomputer.keyboard.write("drei ü 中")')
         outcome(clean, 'computer.keyboard.press("enter")\ncomputer.clipboard.copy_text("copied")')

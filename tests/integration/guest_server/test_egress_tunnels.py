@@ -99,7 +99,7 @@ class TestThrough:
     def test_a_stored_file_comes_whole(self, web: httpx.Client) -> None:
         assert web.get("http://files.example/large").content == LARGE
 
-    def test_what_is_not_allowed_is_refused_in_words(self, web: httpx.Client) -> None:
+    def test_a_forbidden_host_is_refused_with_a_reason(self, web: httpx.Client) -> None:
         answer = web.get("http://elsewhere.example/")
         assert (answer.status_code, "may not reach elsewhere.example:80" in answer.text) == (403, True)
 
@@ -148,7 +148,7 @@ class TestBothWays:
 
 
 class TestWithoutLines:
-    def test_whoever_asks_is_told_by_the_end_of_the_connection(self, machine: RunningSession, proxy: str) -> None:
+    def test_waiting_programs_see_the_connection_close(self, machine: RunningSession, proxy: str) -> None:
         assert machine.process.poll() is None
         with program_of(proxy) as program:
             program.sendall(b"GET http://files.example/large HTTP/1.1\r\n\r\n")

@@ -24,7 +24,7 @@ class TestFile:
         ("path", "kind"),
         [("/no/such/file", "not_found"), ("/", "bad_request"), ("/dev/zero", "bad_request"), ("", "bad_request")],
     )
-    def test_what_is_no_file(self, session: RunningSession, path: str, kind: str) -> None:
+    def test_non_files_are_refused(self, session: RunningSession, path: str, kind: str) -> None:
         with pytest.raises(GuestRefused) as caught:
             session.desktop.read_file(path)
         assert caught.value.kind == kind

@@ -131,7 +131,7 @@ class TestTypingByCode:
         clean.desktop.execute(["python3", "-c", "import pyautogui\nfor c in 'é<': pyautogui.write(c)"])
         clean.save(path, "é<")
 
-    def test_what_cannot_be_typed_is_reported(self, clean: RunningSession) -> None:
+    def test_untypable_characters_are_reported(self, clean: RunningSession) -> None:
         path = clean.edit("unknown.txt")
         result = by_code(clean, "for key in ['hyperdrive', 'a']:\n    pyautogui.press(key)")
         assert (result["returncode"], "'hyperdrive'" in result["error"]) == (0, True)

@@ -60,7 +60,7 @@ class TestRestored:
             answer = client.post("/trust", json={"certificate": "PEM"})
         assert (answer.status_code, helper.asked[2:]) == (200, [("trust", "PEM")])
 
-    def test_what_is_wrong_is_refused_and_changes_no_secret(self, machine: RunningSession, helper: Kept) -> None:
+    def test_an_invalid_request_is_refused_and_keeps_the_secret(self, machine: RunningSession, helper: Kept) -> None:
         right = {"time": 5.0, "entropy": ENTROPY, "secret": OTHER}
         for wrong in ({"time": "now"}, {"time": -1}, {"entropy": "?"}, {"entropy": "A" * 5000}, {"secret": "short"}):
             answer = machine.http.post("/restored", json={**right, **wrong})

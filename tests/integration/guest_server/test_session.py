@@ -63,7 +63,7 @@ class TestStart:
 
 
 class TestEnd:
-    def test_told_to_end_it_leaves_no_process(self, started: RunningSession) -> None:
+    def test_a_stopped_session_leaves_no_process(self, started: RunningSession) -> None:
         started.desktop.launch(["sleep", "1000"])
         started.desktop.launch("mousepad")
         wait(started.desktop.windows, "the editor's window")

@@ -71,7 +71,7 @@ class TestWallpaper:
             assert given.tobytes() == half.tobytes()
 
     @pytest.mark.parametrize(("name", "status"), [("absent.png", 404), ("text.png", 400)])
-    def test_what_is_no_picture(self, session: RunningSession, name: str, status: int) -> None:
+    def test_a_file_that_is_not_a_picture_is_refused(self, session: RunningSession, name: str, status: int) -> None:
         session.write("text.png", "words")
         assert session.http.post("/setup/change_wallpaper", json={"path": f"~/{name}"}).status_code == status
 
@@ -137,7 +137,7 @@ class TestDownloadByProxy:
             ("file:///etc/passwd", "bad_request"),
         ],
     )
-    def test_what_cannot_be_had_leaves_nothing(self, proxied: RunningSession, url: str, kind: str) -> None:
+    def test_a_failed_download_leaves_no_file(self, proxied: RunningSession, url: str, kind: str) -> None:
         response = proxied.http.post("/setup/download_file", json={"url": url, "path": "~/never"})
         assert response.json()["error"] == kind
         assert not [path for path in proxied.home.iterdir() if path.name.startswith((".download", "never"))]

@@ -146,7 +146,7 @@ class TestPlaceWindow:
         window = clean.desktop.windows()[0]
         assert (window.x, window.y, window.width, window.height) == (120, 90, 600, 400)
 
-    def test_what_is_not_said_stays(self, clean: RunningSession) -> None:
+    def test_omitted_fields_stay_unchanged(self, clean: RunningSession) -> None:
         clean.edit("one.txt")
         self.place(clean, x=100, y=100, width=500, height=300)
         assert self.place(clean, x=-40) == {"x": -40, "y": 100, "width": 500, "height": 300}

@@ -63,14 +63,14 @@ def machine(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 class TestImage:
-    def test_it_is_whole_and_says_what_is_in_it(self, folder: Path) -> None:
+    def test_the_image_is_complete_and_lists_its_contents(self, folder: Path) -> None:
         image: MachineImage = verify(folder)
         packages = {package.name for package in image.packages}
         assert set(package_names(sources_of(ROOT), "minimal")) <= packages
         assert [package.name for package in image.packages if not package.sha256] == []
         assert {"mousepad", "xfce4-terminal", "thunar", "python3"} <= set(image.programs)
 
-    def test_it_names_what_most_starter_tasks_need(self, folder: Path) -> None:
+    def test_the_image_has_the_programs_of_most_starter_tasks(self, folder: Path) -> None:
         programs = set(read_image(folder).programs)
         lacking = [set(task.labels.requires) - programs for task in starter().tasks if task.labels.os == "linux"]
         assert Counter(name for missing in lacking for name in missing) == {"chromium": 2, "localc": 2, "lowriter": 2}
@@ -80,7 +80,7 @@ class TestImage:
 
 
 class TestMachine:
-    def test_it_is_who_it_says(self, machine: BootedMachine) -> None:
+    def test_the_probe_reports_platform_and_screen(self, machine: BootedMachine) -> None:
         probe = machine.desktop.probe()
         assert (probe.platform, probe.screen) == ("Linux", SCREEN)
 

@@ -26,7 +26,7 @@ class TestScout:
 
 
 class TestRemove:
-    def test_that_a_pod_is_gone_is_asked_again_where_there_was_no_answer(self, place: PodCluster) -> None:
+    def test_a_pod_s_absence_is_checked_again_after_a_lost_answer(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="remove-error")
         worker.open(slot(), SPEC)
         held = worker.slots.get(slot())

@@ -93,7 +93,7 @@ class TestAttempts:
         [cordon, tainted("team"), tainted("ToBeDeletedByClusterAutoscaler"), tainted("karpenter.sh/disrupted")],
         ids=["cordoned", "tainted", "autoscaler", "karpenter"],
     )
-    def test_what_runs_finishes_and_the_next_of_the_lease_is_elsewhere(
+    def test_the_running_attempt_finishes_and_the_next_one_of_the_lease_runs_elsewhere(
         self, place: PodCluster, start: Start, close: Close
     ) -> None:
         worker = start()
@@ -122,7 +122,7 @@ class TestAttempts:
         assert uid_of(after) == uid_of(before)
         after.close()
 
-    def test_whoever_takes_a_slot_over_does_not_take_its_pod(self, place: PodCluster, start: Start) -> None:
+    def test_a_new_holder_of_a_slot_does_not_take_its_pod(self, place: PodCluster, start: Start) -> None:
         first, second = start(KUBECONFIG=place.own_kubeconfig("first")), start()
         before = first.open(anywhere(), SPEC)
         before.close()

@@ -212,7 +212,7 @@ class TestAttempts:
         play(worker, 2)
         assert notes(place)["attempts"] == "4"
 
-    def test_that_of_a_worker_which_was_killed_counts(self, start: Start) -> None:
+    def test_attempts_of_a_killed_worker_count(self, start: Start) -> None:
         killed, second = start(k8s_max_attempts_per_pod=1), start(k8s_max_attempts_per_pod=1)
         before = play(killed, 1, give_back=False)
         assert play(second, 2) != before

@@ -139,7 +139,7 @@ class TestWayOut:
             done = opened.desktop.execute(["sh", "-c", f"command -v {line.split()[0]} >&2 || exit 90; {line}"])
             assert done.returncode == 90 or done.output == SAFE.decode(), done
 
-    def test_what_an_imported_task_mocks(self, opened: OpenDesktop) -> None:
+    def test_mocked_hosts_of_an_imported_task_are_served(self, opened: OpenDesktop) -> None:
         loaded = read("windowsworld", SAMPLES / "windowsworld")
         task = next(one for one in loaded.tasks if one.key.name == "win_art__l3_003")
         assets = {name: name for name in loaded.assets}

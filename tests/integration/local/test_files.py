@@ -123,7 +123,7 @@ class TestWriting:
             shown = guest.run("ls", "-A", path)
             assert shown["returncode"] != 0 or "root" not in shown["output"].split()
 
-    def test_what_runs_outside_has_no_name_inside(self, guest: SandboxedGuest) -> None:
+    def test_outside_processes_are_invisible_inside(self, guest: SandboxedGuest) -> None:
         assert str(ORDINARY) not in guest.run("cat", "/etc/passwd")["output"]
 
 

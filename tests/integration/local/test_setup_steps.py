@@ -88,7 +88,7 @@ class TestPrograms:
     @pytest.mark.parametrize(
         "step", [{"command": ["no-such-program"]}, {"command": "no-such-program", "shell": "true"}]
     )
-    def test_what_is_not_installed(self, desktop: Desktop, step: dict[str, Any]) -> None:
+    def test_a_missing_program_is_reported(self, desktop: Desktop, step: dict[str, Any]) -> None:
         with raises_fields(TaskSetupFailed, step=1, mentions="execute"):
             run(desktop, ("execute", step))
 
@@ -107,7 +107,7 @@ class TestPrograms:
         with raises_code(TaskSetupFailed, "step_failed", step=1, mentions="execute_with_verification"):
             run(desktop, ("execute_with_verification", {**step, "verification": {"window_exists": "Nothing"}}))
 
-    def test_what_needs_no_desktop_here(self, desktop: Desktop) -> None:
+    def test_steps_that_have_no_effect_here(self, desktop: Desktop) -> None:
         before = titles(desktop)
         forward = ["socat", "tcp-listen:9222,fork", "tcp:localhost:1337"]
         run(desktop, ("launch", {"command": forward}), ("proxy", {"client_password": ""}))

@@ -121,7 +121,7 @@ class TestPrefix:
             "locked": [False, False],
         }
 
-    def test_what_is_written_into_it_is_not_there_the_next_time(self, client: DesktopSupervisorClient) -> None:
+    def test_files_written_to_the_prefix_do_not_persist(self, client: DesktopSupervisorClient) -> None:
         write = (
             "import json, os\n"
             "prefix = os.environ['WINEPREFIX']\n"

@@ -100,7 +100,7 @@ class TestActing:
         with raises_code(ServiceError, "step_not_waiting"):
             line.answer(5, reply="WAIT")
 
-    def test_what_is_no_action_is_told_back(self, line: Line) -> None:
+    def test_an_invalid_action_is_reported_to_the_agent(self, line: Line) -> None:
         line.look()
         line.answer(0, reply="perhaps a click somewhere")
         assert "could not be carried out" in line.look(0)["observation"]["note"]
@@ -192,7 +192,7 @@ class TestLost:
         line.answer(2, reply="DONE")
         assert line.verdict()["score"] == 1.0
 
-    def test_who_waits_for_the_next_observation_is_told_at_once(self, line: Line) -> None:
+    def test_a_waiting_agent_is_notified_at_once(self, line: Line) -> None:
         line.look()
         line.service.worker.provider.opened[-1].fake.die("killed by the test")
         line.answer(0, actions=[{"type": "TYPING", "text": "hello"}])

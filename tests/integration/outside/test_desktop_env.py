@@ -107,7 +107,7 @@ class TestController:
         (result,) = steps(service.world, attempt.id)[0].results
         assert (set(result), result["size"]) == ({"size", "sha256"}, 1000)
 
-    def test_what_is_not_supported_is_named(self, coder: DesktopEnv, env: DesktopEnv, tmp_path: Path) -> None:
+    def test_unsupported_options_are_named(self, coder: DesktopEnv, env: DesktopEnv, tmp_path: Path) -> None:
         with raises_code(NotSupported, "script_too_long", mentions="3600"):
             coder.controller.run_bash_script("sleep 1000", timeout=3600)
         (tmp_path / "large").write_bytes(b"x" * (LARGEST_FILE + 1))
@@ -126,7 +126,7 @@ class TestController:
         assert coder.step("pyautogui.click(1, 1)")[2:] == (True, {"ended": True})
         assert coder.evaluate() == 0.0
 
-    def test_who_looks_later_sees_the_screen_of_then(
+    def test_a_later_screenshot_shows_the_current_screen(
         self, coder: DesktopEnv, service: OutsideService, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("deskarena.desktop_env.FRESH_SECONDS", 0.0)
@@ -177,11 +177,11 @@ class TestDesktopEnv:
         assert [one["ended_by"] for one in found] == ["steps", "done"]
         client.close()
 
-    def test_what_is_no_action_is_told(self, env: DesktopEnv) -> None:
+    def test_an_invalid_action_is_reported(self, env: DesktopEnv) -> None:
         env.reset(task_config=NOTE)
         assert "could not be carried out" in env.step(keys("CLICK", x=9000, y=1))[3]["note"]
 
-    def test_what_agents_look_at(self, env: DesktopEnv) -> None:
+    def test_methods_that_agents_use(self, env: DesktopEnv) -> None:
         seen = env.reset(task_config=NOTE)
         assert env.controller.get_screenshot() == seen["screenshot"] == env.render()
         assert env._get_obs() == seen
@@ -223,9 +223,7 @@ class TestDesktopEnv:
         (episode,) = episodes(service.world, UUID(env.run_id))
         assert episode.attempt_count == 2
 
-    def test_whoever_does_not_go_on_after_a_loss_has_no_score_of_0(
-        self, env: DesktopEnv, service: OutsideService
-    ) -> None:
+    def test_an_agent_that_stops_after_a_loss_has_no_score_of_0(self, env: DesktopEnv, service: OutsideService) -> None:
         env.reset(task_config=NOTE)
         service.worker.provider.opened[-1].fake.die("killed by the test")
         with pytest.raises(AttemptLost):

@@ -74,7 +74,7 @@ class TestChoose:
         choice = choose(FakeKvm(), monkeypatch, setting=TCG)
         assert (choice.accelerator, choice.reason, set(choice.seconds)) == (TCG, AccelerationReason.SET, {TCG})
 
-    def test_what_kvm_refuses_is_left_out_and_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_features_that_kvm_refuses_are_left_out_and_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         refused = ("arch-capabilities", "xsaves", "hv-vapic", "hv-time")
         choice = choose(FakeKvm(refused=refused), monkeypatch)
         assert (choice.accelerator, choice.refused) == (KVM, refused)
@@ -125,7 +125,7 @@ class TestProbeHost:
             host.run(MACHINE, 0.0)
         assert raised.value.seconds == {UNFINISHED: 0.0}
 
-    def test_what_a_killed_one_leaves_goes_with_the_next(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_files_of_a_killed_trial_are_removed_by_the_next(self, monkeypatch: pytest.MonkeyPatch) -> None:
         short = Path(tempfile.mkdtemp(prefix="p-"))
         monkeypatch.setattr(tempfile, "tempdir", str(short))
         words = [sys.executable, "-S", "-m", "worker.qemu.host_facts", "--fresh"]

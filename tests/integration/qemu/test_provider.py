@@ -272,7 +272,7 @@ class TestPrepare:
         assert made.details["prepared"]
         made.close()
 
-    def test_what_is_not_wanted_is_gone(self, tiny: Tiny) -> None:
+    def test_unused_machines_are_removed(self, tiny: Tiny) -> None:
         before = len(machines())
         tiny.provider.prepare(SlotRef(0), SPEC)
         until(lambda: len(machines()) > before, 30)
@@ -297,7 +297,7 @@ class TestBackPressure:
             poor.open(SlotRef(1), SPEC)
         made.close()
 
-    def test_what_waits_makes_room_for_what_runs(self, tiny: Tiny, poor: QemuProvider) -> None:
+    def test_prepared_machines_make_room_for_running_ones(self, tiny: Tiny, poor: QemuProvider) -> None:
         before = len(machines())
         poor.prepare(SlotRef(1), SPEC)
         made = poor.open(SlotRef(0), SPEC)
@@ -353,9 +353,7 @@ class TestSupervisor:
 class TestKvmThatDoesNotBootTheImage:
     """QEMU cannot start a machine with that processor on any host."""
 
-    def test_it_is_tried_once_by_emulation_which_is_kept_and_told(
-        self, data: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_emulation_is_tried_once_kept_and_reported(self, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         host = replace(this_host(), acceleration=replace(ACCELERATED, cpu="no-such-processor"))
         monkeypatch.setattr(qemu, "this_host", lambda _: host)
         first, later = QemuProvider(Settings(data_dir=data)), QemuProvider(Settings(data_dir=data))

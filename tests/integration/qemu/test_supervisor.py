@@ -111,7 +111,7 @@ class TestListen:
             line.sendall(b'{"nonce": "n", "fence": 0}\n{"proof": "guess"}\n')
             assert ended(line)
 
-    def test_whoever_only_holds_a_line_open_keeps_nobody_waiting(self, address: tuple[str, int]) -> None:
+    def test_an_idle_connection_blocks_nobody(self, address: tuple[str, int]) -> None:
         with socket.create_connection(address, 10), socket.create_connection(address, 10):
             RemoteSupervisor(address, TOKEN, 0).close()
 
@@ -125,7 +125,7 @@ class TestListen:
 
 
 class TestStart:
-    def test_what_qemu_refuses_is_told_in_its_words_and_leaves_nothing(self, tiny: Tiny, tmp_path: Path) -> None:
+    def test_a_qemu_error_is_reported_verbatim_and_leaves_nothing(self, tiny: Tiny, tmp_path: Path) -> None:
         supervisor = SlotSupervisor(tmp_path)
         disk = tmp_path / "disk"
         disk.write_bytes(b"no image")

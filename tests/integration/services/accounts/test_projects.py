@@ -19,7 +19,7 @@ class TestPerson:
             assert person(session, project, "x" * LONGEST_NAME).name == "x" * LONGEST_NAME
 
     @pytest.mark.parametrize("name", ["", " ", "\t\n", "a\nb", "\ud800", "x" * (LONGEST_NAME + 1)])
-    def test_what_is_no_name(self, installation: World, name: str) -> None:
+    def test_invalid_names_are_refused(self, installation: World, name: str) -> None:
         with installation.work() as session:
             project, _ = installation.who(session)
             with raises_code(Invalid, "invalid_name", mentions="100") as told:
@@ -35,7 +35,7 @@ class TestPerson:
 
 
 class TestPersonOrLocal:
-    def test_whoever_gives_no_name_is_local(self, installation: World) -> None:
+    def test_the_default_actor_is_local(self, installation: World) -> None:
         with installation.work() as session:
             project, local = installation.who(session)
             assert [person_or_local(session, project, name).id for name in ("", " ")] == [local.id] * 2

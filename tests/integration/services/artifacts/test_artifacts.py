@@ -54,7 +54,7 @@ class TestOpenFor:
         with pytest.raises(NotFound):
             ready.do(open_for, sha256, actor)
 
-    def test_what_is_no_hash(self, ready: World, actor: Actor) -> None:
+    def test_an_invalid_hash_is_refused(self, ready: World, actor: Actor) -> None:
         with pytest.raises(NotFound):
             ready.do(open_for, "../../etc/passwd\x00", actor)
 

@@ -259,7 +259,7 @@ class TestFail:
             assert session.get_one(Episode, episode_id).score == 0.0
             assert session.scalars(select(func.count()).select_from(Evidence)).one() == 1
 
-    def test_what_is_being_worked_on_is_left_alone(self, installation: World) -> None:
+    def test_a_request_in_progress_is_left_alone(self, installation: World) -> None:
         import_task(installation, task_of())
         row = ask(installation, scored(installation, task_of()))
         with installation.work() as session:

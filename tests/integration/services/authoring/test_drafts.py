@@ -204,7 +204,7 @@ class TestReviewing:
         with raises_code(NotAllowed, "reviewer_not_allowed"):
             approved(installation, in_review, "ada")
 
-    def test_who_changed_it_wrote_it(self, installation: World) -> None:
+    def test_a_person_who_changed_a_draft_counts_as_author(self, installation: World) -> None:
         draft_id = written(installation)
         edited(installation, draft_id, by="bob", max_steps=9)
         tried(installation, draft_id)
@@ -288,7 +288,7 @@ class TestConstraints:
         with pytest.raises(IntegrityError, match="model_is_named"):
             written(installation, origin=DraftOrigin(DraftAuthor.MODEL))
 
-    def test_who_asked_a_model_counts_as_its_author(self, installation: World) -> None:
+    def test_a_person_who_generated_a_draft_counts_as_author(self, installation: World) -> None:
         draft_id = written(installation, origin=self.ORIGIN)
         tried(installation, draft_id)
         installation.do(draft_reviews.submit, draft_id)
@@ -311,7 +311,7 @@ class TestPublishing:
             assert keys == ["editor/add_milk", "editor/b"]
             assert drafts.get_draft(session, second).published_task_set_id == new.id
 
-    def test_what_is_published_can_be_run(self, installation: World) -> None:
+    def test_a_published_draft_can_be_run(self, installation: World) -> None:
         ready(installation)
         published(installation)
         run = installation.submit("oracle", benchmark="own")

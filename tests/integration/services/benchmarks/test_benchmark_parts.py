@@ -260,7 +260,7 @@ class TestDiff:
                 with raises_code(Invalid, "invalid_version"):
                     task_set_by_name(session, name)
 
-    def test_what_changes_and_the_scores_that_it_touches(self, loaded: World, worker: Worker) -> None:
+    def test_a_diff_lists_changes_and_affected_scores(self, loaded: World, worker: Worker) -> None:
         run = loaded.submit(tasks=("files/a", "editor/c"))
         for _ in range(2):
             loaded.score(loaded.must_claim(worker))

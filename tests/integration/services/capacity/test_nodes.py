@@ -187,7 +187,7 @@ class TestObserve:
 
 class TestMoveOff:
     @pytest.mark.parametrize("state", [NodeState.DRAINING, NodeState.UNREADY])
-    def test_what_runs_goes_on_where_a_node_drains_or_is_waited_for(
+    def test_running_attempts_continue_on_draining_and_silent_nodes(
         self, running: tuple[World, Worker], state: NodeState
     ) -> None:
         world, worker = running
@@ -210,7 +210,7 @@ class TestMoveOff:
         assert world.do(claims.claim_next, claim.lease_id) is not None
 
     @pytest.mark.parametrize("state", [NodeState.LOST, NodeState.GONE])
-    def test_what_runs_is_lost_at_once_and_tried_elsewhere(
+    def test_running_attempts_of_a_lost_node_are_retried_elsewhere(
         self, running: tuple[World, Worker], state: NodeState
     ) -> None:
         world, worker = running

@@ -61,7 +61,7 @@ class TestNoteTroubles:
         assert slots(ready)[1][1:] == ("free", "")
         assert free(ready) == 2
 
-    def test_what_only_one_worker_knows_is_not_undone_by_another_before_its_time(self, ready: World) -> None:
+    def test_another_worker_does_not_clear_a_fault_early(self, ready: World) -> None:
         furnish(ready)
         now, rest = dt.datetime.now(dt.UTC), dt.timedelta(minutes=4)
         ids = {index: each[0] for index, each in slots(ready).items()}
@@ -84,7 +84,7 @@ class TestNoteTroubles:
         assert note(ready, {}) == 1
         assert slots(ready)[0][1:] == ("free", "")
 
-    def test_what_somebody_else_has_taken_out_of_use_stays_so(self, ready: World) -> None:
+    def test_a_slot_marked_broken_elsewhere_stays_broken(self, ready: World) -> None:
         furnish(ready)
 
         def take_out(session: Session) -> None:

@@ -74,7 +74,7 @@ class TestTls:
         (tmp_path / "authority.pem").write_bytes(certificate()[0])
         assert PASSWORD.encode() in asked(f"?ssl_ca_certs={tmp_path}/authority.pem")
 
-    def test_who_says_so_asks_for_none(self, asked: Callable[[str], bytes]) -> None:
+    def test_verification_can_be_switched_off(self, asked: Callable[[str], bytes]) -> None:
         assert PASSWORD.encode() in asked("?ssl_cert_reqs=none")
 
     def test_without_tls_nothing_is_asked(self) -> None:

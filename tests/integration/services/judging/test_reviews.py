@@ -67,7 +67,7 @@ class TestQueue:
             found = reviews.progress(session, get_judge(session, made.judge))
         assert found == reviews.ReviewProgress(3, 3, 3, {"ann": 2, "ben": 3, "cid": 1})
 
-    def test_what_one_other_has_judged_comes_first(self, installation: World) -> None:
+    def test_items_judged_by_one_other_person_come_first(self, installation: World) -> None:
         made = Judged(installation, TEN[:3])
         made.draw()
         with installation.work() as session:
@@ -153,14 +153,14 @@ class TestAgreement:
             ("final", True, "ben"),
         }
 
-    def test_who_cannot_tell_counts_nowhere(self, installation: World) -> None:
+    def test_cannot_tell_is_not_counted(self, installation: World) -> None:
         made = Judged(installation, TEN[:2])
         made.draw()
         made.answered("ann", opened=None, final=True)
         found = agreement(made)
         assert (found.unsure, found.whole.counts.n) == (2, 2)
 
-    def test_what_was_asked_in_other_words_is_not_compared(self, installation: World) -> None:
+    def test_reworded_criteria_are_not_compared(self, installation: World) -> None:
         made = Judged(installation, TEN[:1])
         made.draw()
         made.answered("ann")

@@ -256,7 +256,7 @@ class TestAfterTheClockWentBack:
         with ready.work() as session:
             assert session.get_one(Worker, worker.id).state == "offline"
 
-    def test_who_lives_loses_nothing(self, ready: World) -> None:
+    def test_a_live_worker_loses_no_lease(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit()
         claim = ready.must_claim(worker)

@@ -130,7 +130,7 @@ class TestKept:
         assert "the evaluation is repeated after 5 s" in episode.reason
 
     @pytest.mark.parametrize("code", ["invalid_rule", "invalid_reference", "metric_broke"])
-    def test_what_cannot_change_is_not_repeated(self, installation: World, code: str) -> None:
+    def test_permanent_failures_are_not_repeated(self, installation: World, code: str) -> None:
         claim = claimed(installation)
         unjudged(installation, claim, code=code)
         assert states(installation) == ("completed", "lost", "lost")
@@ -148,7 +148,7 @@ class TestKept:
         with installation.work() as session:
             assert reevaluation.claim_request(session) is None
 
-    def test_told_twice_it_is_kept_once(self, installation: World) -> None:
+    def test_a_repeated_report_is_stored_once(self, installation: World) -> None:
         found = claimed(installation)
         unjudged(installation, found)
         unjudged(installation, found)
@@ -234,7 +234,7 @@ class TestGivenUp:
         assert episode.reason == ""
 
     @pytest.mark.parametrize("code", ["invalid_rule", "metric_broke", "evidence_missing", "desktop_needed"])
-    def test_what_cannot_change_is_given_up_at_once(self, installation: World, claim: Claim, code: str) -> None:
+    def test_permanent_failures_are_given_up_at_once(self, installation: World, claim: Claim, code: str) -> None:
         fail(installation, code)
         assert states(installation) == ("completed", "lost", "lost")
         (episode,), (row,) = all_of(installation, Episode), all_of(installation, Reevaluation)
@@ -292,7 +292,7 @@ class TestAskedFor:
         judge(installation)
         assert states(installation) == ("completed", "scored", "scored")
 
-    def test_what_was_lost_otherwise_has_no_evidence_to_judge(self, installation: World) -> None:
+    def test_other_losses_have_no_evidence_to_judge(self, installation: World) -> None:
         found = claimed(installation)
         installation.lose(found, FailureClass.EVALUATOR)
         with pytest.raises(Conflict):

@@ -80,7 +80,7 @@ class TestRetries:
             assert "after 5 s" in episode.reason
             assert episode.reason_code == ReasonCode.RETRY_DELAY
 
-    def test_what_a_cluster_did_not_start_is_no_try_at_the_task(self, ready: World) -> None:
+    def test_an_attempt_that_a_cluster_did_not_start_does_not_count(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit(tasks=("files/a",))
         for begun in (True, *[False] * UNBEGUN_RETRIES, True):
@@ -157,7 +157,7 @@ class TestOfAProgramFromOutside:
         assert not ready.do(agent_tokens.start_attempt, token).awaits_restart
         ready.score(ready.must_claim(worker))
 
-    def test_what_no_program_saw_begins_again_by_itself(self, ready: World) -> None:
+    def test_an_episode_that_no_program_saw_restarts_by_itself(self, ready: World) -> None:
         worker, _, claim = self.begun(ready)
         ready.lose(claim, FailureClass.CLUSTER)
         assert ready.claim(worker) is not None
@@ -179,7 +179,7 @@ class TestOfAProgramFromOutside:
 
 
 class TestFlag:
-    def test_what_nothing_explains_is_flagged_and_tried_once_more(self, ready: World) -> None:
+    def test_an_unexplained_loss_is_flagged_and_retried_once(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit(tasks=("files/a",))
         ready.lose(ready.must_claim(worker), FailureClass.GUEST, after_action=True)

@@ -99,7 +99,7 @@ class TestTokensAndModels:
         play(board, [(Usage(input_tokens=5, calls=1),)] * 3)
         assert row_of(board).costs.usd == 0.0
 
-    def test_what_a_person_helped_with_is_left_out(self, board: World) -> None:
+    def test_human_assisted_episodes_are_left_out(self, board: World) -> None:
         first, *_ = play(board)
         with board.work() as session:
             session.execute(update(Episode).where(Episode.id == first.episode_id).values(human_assisted=True))

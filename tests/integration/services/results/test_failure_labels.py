@@ -84,7 +84,7 @@ class TestSample:
 
 
 class TestReview:
-    def test_what_a_person_says_replaces_what_the_same_person_said(
+    def test_a_new_label_replaces_the_same_person_s_old_one(
         self, installation: World, run: tuple[UUID, list[UUID]]
     ) -> None:
         run_id, (_, clicks, _) = run
@@ -111,7 +111,7 @@ class TestReview:
         rejected = {row.episode: row.reviews[0].rejected for row in found.episodes}
         assert rejected == {clicks: ["repeated"], half: ["hallucinated"]}
 
-    def test_what_has_not_failed_has_no_reason(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
+    def test_a_solved_episode_has_no_failure_label(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
         with raises_code(Conflict, "episode_not_failed"):
             say(installation, run[1][0], "anna", "grounding")
         with raises_code(Invalid, "unknown_label", mentions="'laziness'"):

@@ -102,7 +102,7 @@ class TestLeaderboard:
         (row,) = board(measured).rows
         assert (row.missing_tasks, row.summary.tasks) == (2, 1)
 
-    def test_what_a_person_helped_with_is_not_covered_and_listed(self, measured: World) -> None:
+    def test_human_assisted_tasks_are_not_covered_and_are_listed(self, measured: World) -> None:
         play(measured, [1.0] * 3, "always_fail")
         helped = play(measured, [1.0] * 3, "random")
         with measured.work() as session:
@@ -201,7 +201,7 @@ class TestPrimaryMeasure:
         assert row.primary == row.means["S_final"]
         assert {name: row.means[name].tasks for name in ("S_int", "S_final")} == {"S_int": 3, "S_final": 4}
 
-    def test_who_has_no_value_has_no_rank(self, installation: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_row_without_a_value_has_no_rank(self, installation: World, monkeypatch: pytest.MonkeyPatch) -> None:
         """WindowsWorld without a judge: assertions give a score, which is not S_final."""
         monkeypatch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
         installation.benchmark(benchmark_of(checkpoint_task("t0", "L1", 1)))

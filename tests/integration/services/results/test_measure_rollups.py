@@ -117,7 +117,7 @@ class TestRecompute:
             "phase:2": (0.5, 1),
         }
 
-    def test_what_a_person_helped_with_does_not_count(self, installation: World, windows: Run) -> None:
+    def test_human_assisted_episodes_do_not_count(self, installation: World, windows: Run) -> None:
         before = means(installation, windows)["S_final"].n
         with installation.work() as session:
             episode = session.scalars(select(Episode).where(Episode.solved.is_(True))).one()

@@ -245,7 +245,7 @@ class TestLocks:
         assert ready.do(turns.end, run.id, began, 1.0) is True
 
 
-def test_what_is_read_at_leisure_is_not_ended_as_idle_and_others_are_as_before(installation: World) -> None:
+def test_a_slow_snapshot_is_not_ended_as_idle(installation: World) -> None:
     def idle(session: Session) -> str:
         return str(session.scalar(text("SHOW idle_in_transaction_session_timeout")))
 

@@ -62,7 +62,7 @@ class TestRun:
         with queued.work() as session:
             assert session.get_one(Run, poisoned.id).state == "queued"
 
-    def test_what_was_lost_before_says_it_too(self, queued: World) -> None:
+    def test_a_retried_episode_has_the_same_reason(self, queued: World) -> None:
         worker = queued.worker(slots=1)
         poisoned = queued.submit()
         queued.lose(taken(queued, worker.id, 1)[0])
@@ -74,7 +74,7 @@ class TestRun:
         codes = [reason.code for reason in reasons(queued, poisoned).values()]
         assert codes == [ReasonCode.WORKER_CANNOT_READ] * 3
 
-    def test_what_it_should_take_is_left_to_others(self, queued: World) -> None:
+    def test_estimates_of_an_unreadable_run_are_left_to_others(self, queued: World) -> None:
         queued.worker()
         poisoned = queued.submit()
         of_another_release(queued, Run, poisoned.id, "config")

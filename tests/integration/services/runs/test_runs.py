@@ -67,7 +67,7 @@ class TestSubmitRun:
             seeds = list(session.scalars(select(Episode.seed).where(Episode.run_id == run.id).order_by(Episode.id)))
         assert seeds == [episode_seed(5, "files/a", 1), episode_seed(5, "files/a", 2)]
 
-    def test_what_cannot_run_here_says_why(self, installation: World) -> None:
+    def test_tasks_that_cannot_run_here_have_a_reason(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(requires=("soffice", "mousepad")), make_task(name="ok")))
         installation.worker()
         run = installation.submit()
@@ -270,7 +270,7 @@ class TestRetry:
         with ready.work() as session:
             assert session.get_one(Run, run.id).state == "completed"
 
-    def test_what_can_run_now_waits(self, installation: World) -> None:
+    def test_tasks_that_can_run_now_wait(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(requires=("soffice",))))
         installation.worker("poor", node="n1")
         run = installation.submit()

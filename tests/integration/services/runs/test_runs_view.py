@@ -56,7 +56,7 @@ class TestPhases:
         assert found.pop("lost") == pytest.approx(28.5, abs=10.0)
         assert found == {"reset": 0.5, "setup": 1.0}
 
-    def test_what_a_worker_told_is_not_counted_again(self, ready: World) -> None:
+    def test_usage_reported_by_a_worker_is_counted_once(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(tasks=("files/?",))
         stopped, broken = (ready.must_claim(worker) for _ in range(2))
         for claim, failure in ((stopped, FailureClass.CLUSTER), (broken, FailureClass.GUEST)):

@@ -110,7 +110,7 @@ class TestGather:
             session.get_one(Worker, worker.id).state = "offline"
         assert gathered(installation).in_state("local", "closed") == 2
 
-    def test_what_held_a_gone_node_is_seen_until_it_is_moved_off(self, ready: World) -> None:
+    def test_leases_of_a_gone_node_are_counted_until_moved(self, ready: World) -> None:
         worker = serving(ready)
         observe(ready, seen("n1", 2))
         ready.submit(provider="k8s")

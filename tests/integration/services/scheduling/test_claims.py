@@ -148,7 +148,7 @@ class TestClaim:
         assert again is not None
         assert again.episode_id != claim.episode_id
 
-    def test_what_its_last_attempt_waited_for_is_none_of_the_next_ones(self, ready: World) -> None:
+    def test_a_new_attempt_does_not_inherit_the_wait_of_the_last(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit()
         claim = ready.must_claim(worker)

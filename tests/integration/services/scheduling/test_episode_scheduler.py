@@ -135,7 +135,7 @@ class TestOrder:
         set_run(queued, high, priority=1)
         assert owners(queued, worker, 14) == {high.id: 12, low.id: 2}
 
-    def test_who_waited_long_enough_gets_a_turn(self, queued: World) -> None:
+    def test_a_run_that_waited_long_enough_gets_a_turn(self, queued: World) -> None:
         worker = queued.worker(slots=20)
         low, high = queued.submit(), queued.submit()
         set_run(queued, high, priority=1)
@@ -150,7 +150,7 @@ class TestOrder:
         found = take(queued, worker, 3)
         assert [claim.task.key.name for claim in found] == ["t07", "t00", "t01"]
 
-    def test_what_a_task_took_is_expected_of_it_next_time(self, queued: World) -> None:
+    def test_a_task_s_last_duration_is_its_next_estimate(self, queued: World) -> None:
         worker, _ = queued.worker(slots=3), queued.submit(tasks=("*/t03", "*/t05"))
         for claim in take(queued, worker, 2):
             queued.score(claim)
@@ -200,7 +200,7 @@ class TestBounds:
             queued.score_only(claim)
             assert queued.do(claims.claim_next, claim.lease_id) is not None
 
-    def test_what_a_project_reserves_is_kept_for_its_next_run(self, queued: World) -> None:
+    def test_reserved_slots_are_kept_for_the_project_s_next_run(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         with queued.work() as session:
             session.add(Project(name="lab", reserved={"local": 1}))
@@ -334,7 +334,7 @@ class TestAtOnce:
 
 
 class TestUpkeep:
-    def test_what_an_older_release_wrote_is_completed(self, queued: World) -> None:
+    def test_rows_of_an_older_release_are_completed(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         with queued.work() as session:
             session.execute(text("UPDATE episode SET requirements_id = NULL"))

@@ -67,7 +67,7 @@ class TestExpectations:
         monkeypatch.setattr(durations, "MEDIANS", sampled)
         assert expected(queued, queued.submit())["t0"] == pytest.approx(40.0)
 
-    def test_what_ends_in_a_run_tells_of_its_other_tasks(self, queued: World) -> None:
+    def test_finished_tasks_update_the_estimates_of_others(self, queued: World) -> None:
         run = play(queued, {"t0": 77.0}, accepts_episodes=True)
         queued.do(runs.add_episodes, run.id, ("files/t1",))
         with queued.work() as session:
@@ -96,7 +96,7 @@ class TestClock:
             session.execute(text("UPDATE episode SET available_at = available_at + :by"), {"by": by})
             session.execute(text("UPDATE attempt SET ended_at = ended_at + :by"), {"by": by})
 
-    def test_what_could_begin_begins(self, queued: World) -> None:
+    def test_startable_episodes_start(self, queued: World) -> None:
         worker = queued.worker(slots=2)
         queued.submit()
         self.ahead(queued, timedelta(hours=1))
@@ -154,14 +154,14 @@ class TestTurn:
         queued.do(runs.add_episodes, run.id, ("files/t1",))
         assert self.idle(queued, run) < 60.0
 
-    def test_what_is_lost_has_not_waited_while_it_went_on(self, queued: World) -> None:
+    def test_time_of_a_lost_attempt_does_not_count_as_waiting(self, queued: World) -> None:
         run = queued.submit(tasks=("files/t0",))
         claim = queued.must_claim(queued.worker())
         self.long_ago(queued)
         queued.do(attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", "gone"), {})
         assert self.idle(queued, run) < 60.0
 
-    def test_what_waits_beside_what_is_lost_goes_on_ageing(self, queued: World) -> None:
+    def test_other_waiting_episodes_keep_ageing(self, queued: World) -> None:
         run = queued.submit()
         claim = queued.must_claim(queued.worker())
         self.long_ago(queued)

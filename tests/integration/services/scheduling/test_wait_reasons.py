@@ -76,7 +76,7 @@ class TestExplain:
         assert second.starts_at is not None
         assert timedelta(seconds=900) < second.starts_at - at < timedelta(seconds=1100)
 
-    def test_what_runs_has_to_end_first(self, queued: World) -> None:
+    def test_running_episodes_have_to_end_first(self, queued: World) -> None:
         worker, run = queued.worker(slots=1), queued.submit()
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
         lasts(queued, 1000, 300)
@@ -223,7 +223,7 @@ class TestExplain:
 
 
 class TestConcurrencyOf:
-    def test_what_has_begun_is_all_that_is_left(self, queued: World) -> None:
+    def test_all_episodes_have_begun(self, queued: World) -> None:
         worker, run = queued.worker(slots=14), queued.submit()
         queued.do(claims.claim_many, worker.id, "local", 12)
         assert limited(queued, run) == (12, 14, ReasonCode.NO_MORE_EPISODES)

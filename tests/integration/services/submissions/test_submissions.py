@@ -99,7 +99,7 @@ class TestHandedIn:
         with installation.work() as session:
             assert [run.state for run in session.scalars(select(Run))] == ["completed"]
 
-    def test_who_left_nothing_has_no_work(self, installation: World) -> None:
+    def test_an_agent_without_a_file_has_no_submission(self, installation: World) -> None:
         handed_in(installation, "noop", data=None)
         with installation.work() as session:
             assert session.scalars(select(Submission)).all() == []
@@ -250,7 +250,7 @@ class TestBoard:
         assert board.groups == 2
         assert any("2 groups that no choice connects" in words for words in board.warnings)
 
-    def test_what_is_not_rated_is_told_and_not_counted(self, installation: World) -> None:
+    def test_unrated_submissions_are_reported_and_not_counted(self, installation: World) -> None:
         handed_in(installation, "noop", "noop", "oracle")
         works = contestants(installation)
         one, two = (work for work, name in works.items() if name == "noop")

@@ -45,11 +45,11 @@ def process() -> Iterator[psutil.Process]:
 
 
 class TestMachineHit:
-    def test_what_is_killed_is_dead(self, scene: Scene, process: psutil.Process) -> None:
+    def test_a_killed_process_is_dead(self, scene: Scene, process: psutil.Process) -> None:
         assert MachineHit(PROGRAM, 0.5).inject(scene) == f"{PROGRAM} ({process.pid}) killed"
         until(lambda: process.status() == psutil.STATUS_ZOMBIE)
 
-    def test_what_is_paused_stands_still_until_it_is_healed(self, scene: Scene, process: psutil.Process) -> None:
+    def test_a_paused_process_stops_until_it_is_healed(self, scene: Scene, process: psutil.Process) -> None:
         fault = MachineHit(PROGRAM, 0.5, 3.0)
         assert fault.inject(scene) == f"{PROGRAM} ({process.pid}) stands still for 3.0 s"
         until(lambda: process.status() == psutil.STATUS_STOPPED)

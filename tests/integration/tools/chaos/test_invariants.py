@@ -118,7 +118,7 @@ class TestViolations:
         assert name in {violation.name for violation in violations(UNSOUND[name], EXPECTED, at_end=True)}
 
     @pytest.mark.parametrize("name", ["all ended", "none held", "fresh roll-ups"])
-    def test_what_holds_in_the_end_only_is_not_asked_before(self, name: str) -> None:
+    def test_final_invariants_are_not_checked_earlier(self, name: str) -> None:
         assert name not in {violation.name for violation in violations(UNSOUND[name], EXPECTED)}
 
     def test_a_score_that_the_fault_free_run_does_not_know_is_found(self) -> None:
@@ -155,7 +155,7 @@ class TestUptakes:
         facts = replace(SOUND, attempts=[LOST, SCORED, other])
         assert not uptakes(facts, [(number(1), at(3).timestamp(), True)])[0].counts
 
-    def test_what_its_slot_does_after_it_was_taken_up_is_no_matter(self) -> None:
+    def test_later_use_of_the_slot_does_not_matter(self) -> None:
         after = replace(SCORED, id=number(43), episode_id=number(51), started_at=at(17), ended_at=None)
         facts = replace(SOUND, attempts=[LOST, replace(SCORED, ended_at=at(16)), after])
         assert uptakes(facts, [(number(1), at(3).timestamp(), True)])[0].counts
@@ -187,7 +187,7 @@ class TestNamed:
         assert self.found(pod="uid-2") == []
         assert self.found(ended_at=at(2)) == []
 
-    def test_what_came_together_with_another_fault_may_have_another_cause(self) -> None:
+    def test_losses_near_another_fault_may_have_its_cause(self) -> None:
         assert self.found(replace(self.EVICTED, alone=False)) == []
 
 
@@ -199,7 +199,7 @@ class TestUnasked:
         assert self.found("cancelled", str(number(61))) == ["none given up"]
         assert self.found("cancelled", str(RUN.id)) == []
 
-    def test_what_has_an_evaluator_is_not_handed_in(self) -> None:
+    def test_a_task_with_an_evaluator_is_not_handed_in(self) -> None:
         assert self.found("handed_in", str(RUN.id)) == ["none given up"]
 
     def test_a_scored_one_is_well(self) -> None:

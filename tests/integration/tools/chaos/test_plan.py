@@ -28,7 +28,7 @@ class TestPlan:
         dealt = [each.kind for volley in plan(3, len(deck), names) for each in volley.faults]
         assert sorted(dealt) == deck
 
-    def test_what_loses_a_worker_mostly_comes_alone(self) -> None:
+    def test_faults_that_lose_a_worker_mostly_come_alone(self) -> None:
         volleys = plan(3, 200, kinds())
         losing = [volley for volley in volleys if any(KINDS[each.kind].loses for each in volley.faults)]
         assert all(len(volley.faults) == 1 for volley in losing if KINDS[volley.faults[0].kind].loses)

@@ -28,7 +28,7 @@ class TestReplayed:
         assert tried == len(stale.LOST) + len(stale.FOREIGN) + len(stale.FOREIGN)
         assert second.fence.token > first.fence.token
 
-    def test_what_has_ended_is_tried_once(self, installation: World) -> None:
+    def test_writes_to_an_ended_attempt_are_tried_once(self, installation: World) -> None:
         installation.score(installation.must_claim(installation.worker()))
         known: set[object] = set()
         assert stale.replayed(installation, facts.read(installation), known)[0] > 0

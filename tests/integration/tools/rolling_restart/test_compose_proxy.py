@@ -151,7 +151,7 @@ class TestProxyOfCompose:
         assert found[-1] == 502
         assert first.done + second.done == len(found)
 
-    def test_what_may_be_asked_twice_is_asked_elsewhere_after_a_crash(
+    def test_idempotent_requests_are_repeated_elsewhere_after_a_crash(
         self, site: tuple[int, CountingApi, CountingApi]
     ) -> None:
         port, first, _ = site
@@ -159,7 +159,7 @@ class TestProxyOfCompose:
         assert set(ask_until_asked(first, port, None)) == {200}
 
     @pytest.mark.parametrize("body", [BODY, None])
-    def test_what_an_ending_server_refuses_is_done_once_elsewhere(
+    def test_requests_refused_by_a_stopping_server_are_done_once_elsewhere(
         self, site: tuple[int, CountingApi, CountingApi], body: bytes | None
     ) -> None:
         port, first, second = site
