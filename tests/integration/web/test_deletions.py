@@ -104,7 +104,9 @@ class TestRun:
         assert "other" in fresh.get("/deletions", headers=PAGE).text
         assert second["id"] in {item["id"] for item in fresh.get("/api/v1/deletions").json()["items"]}
 
-    def test_what_runs_is_refused_until_its_desktops_have_stopped(self, installation: World, fresh: TestClient) -> None:
+    def test_deleting_a_running_run_is_refused_until_its_desktops_have_stopped(
+        self, installation: World, fresh: TestClient
+    ) -> None:
         run = installation.submit().id
         claim = installation.must_claim(installation.worker(name="w2"))
         assert fresh.delete(f"/api/v1/runs/{run}").json()["code"] == "run_active"

@@ -72,7 +72,7 @@ class TestEveryPage:
         assert shown >= 3
 
     @pytest.mark.parametrize("path", ["/runs/{}", "/episodes/{}", "/tasks/{}", "/benchmarks/{}", "/leaderboards/{}"])
-    def test_what_is_not_there_is_told_calmly(self, client: TestClient, path: str) -> None:
+    def test_missing_pages_are_404_pages(self, client: TestClient, path: str) -> None:
         answer = client.get(path.format(uuid4()), headers=PAGE)
         assert answer.status_code == 404
         assert "(404, " in answer.text
@@ -139,7 +139,7 @@ class TestEpisode:
         live = client.get(f"/runs/{scene.live}", headers=PAGE).text
         assert 'data-emulated="4"' in live  # Its two attempts that go on are local.
 
-    def test_what_a_desktop_in_the_making_waits_for(self, fresh: TestClient, installation: World) -> None:
+    def test_the_wait_of_a_starting_desktop_is_shown(self, fresh: TestClient, installation: World) -> None:
         run = installation.submit("noop")
         claim = installation.must_claim(installation.worker("w2"))
         about = {"subject": "the template of tiny", "doing": "waiting for the guest API", "phase": "boot"}
@@ -347,7 +347,7 @@ class TestSuites:
         assert "74.5 %" in text
         assert "/leaderboards/osworld#published" in self.page(suite, "/benchmarks/osworld")
 
-    def test_what_is_not_understood(self, installation: World, fresh: TestClient) -> None:
+    def test_unsupported_functions_are_listed(self, installation: World, fresh: TestClient) -> None:
         task = make_task().model_copy(update={"setup": (SetupStep(type="lunch"),)})
         installation.benchmark(make_benchmark(task), name="odd")
         assert "set-up step &#39;lunch&#39;" in self.page(fresh, "/benchmarks/odd")
@@ -362,7 +362,7 @@ class TestSuites:
         assert "<b>→</b>" in draft
         assert 'id="warnings"' in self.page(suite, self.task(suite, "osworld", "theme"))
 
-    def test_what_a_version_changes(self, installation: World, fresh: TestClient) -> None:
+    def test_changes_of_a_version_are_listed(self, installation: World, fresh: TestClient) -> None:
         installation.benchmark(make_benchmark(make_task("files", "a"), make_task("files", "z")))
         assert "/benchmarks/starter/diff?" in self.page(fresh, "/benchmarks/starter")
         text = self.page(fresh, "/benchmarks/starter/diff?old=starter@1&new=starter@2")

@@ -30,7 +30,7 @@ def programs(world: World) -> list[str]:
 
 
 class TestNews:
-    def test_what_was_installed_meanwhile_is_told_and_attempts_go_on(
+    def test_newly_installed_programs_are_reported_and_attempts_continue(
         self,
         world: World,
         start_worker: StartWorker,
@@ -49,7 +49,7 @@ class TestNews:
         (episode,) = finished(world, run.id)
         assert [attempt.state for attempt in attempts(world, episode.id)] == ["scored"]
 
-    def test_what_comes_soon_after_the_start_is_told_soon(
+    def test_early_changes_are_reported_soon(
         self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 0.1)

@@ -44,12 +44,12 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"nonsense" * 100, archive("index.jsonl")])
-def test_what_is_no_whole_archive_is_said(data: bytes, tmp_path: Path) -> None:
+def test_incomplete_archives_are_reported(data: bytes, tmp_path: Path) -> None:
     with raises_code(CliError, "connection_lost"):
         receive(data, tmp_path / "out")
 
 
-def test_what_the_service_refuses_leaves_no_folder(tmp_path: Path) -> None:
+def test_a_refused_download_leaves_no_folder(tmp_path: Path) -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(422, json={"detail": "no such form"}))
     with Api("http://127.0.0.1:1", "", transport) as api, raises_code(UsageError, "unexpected_answer"):
         ExportDownload(api, tmp_path / "out", {"format": "jsonl"}, jobs=1).run()

@@ -21,7 +21,7 @@ class TestInterruptible:
             os.kill(os.getpid(), signal.SIGINT)
             assert signals.in_a_hurry
 
-    def test_what_was_before_is_brought_back(self) -> None:
+    def test_earlier_handlers_are_restored(self) -> None:
         before = signal.getsignal(signal.SIGTERM)
         with Interruptible():
             assert signal.getsignal(signal.SIGTERM) != before

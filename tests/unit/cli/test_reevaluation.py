@@ -78,7 +78,7 @@ class TestShowRescores:
         assert lines[3] == ["files/3", "1", "judge-2", "done", "0", "1", "+1", "old", "-", "e3"]
         assert said.err == "2 scores changed, 0 failed, 0 could not be rescored\n"
 
-    def test_what_had_no_verdict_before(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_episodes_without_an_old_verdict(self, capsys: pytest.CaptureFixture[str]) -> None:
         reevaluation.show_rescores({"rescores": [row(old=None)], "refused": []}, Output.TABLE)
         assert capsys.readouterr().out.splitlines()[1].split()[-6:] == ["-", "1", "-", "new", "-", "e1"]
 
@@ -92,7 +92,7 @@ class TestShowRescores:
             reevaluation.show_rescores({"rescores": rows, "refused": []}, Output.TABLE)
         assert caught.value.exit_code == ExitCode.INFRASTRUCTURE
 
-    def test_what_was_refused_is_listed(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_refusals_are_listed(self, capsys: pytest.CaptureFixture[str]) -> None:
         refused = [{"episode_id": "e9", "task": "files/9", "reason": "lacks the file"}]
         with pytest.raises(typer.Exit):
             reevaluation.show_rescores({"rescores": [], "refused": refused}, Output.TABLE)

@@ -82,7 +82,7 @@ class TestResumable:
         with raises_code(ServiceAway, "no_response", mentions="It goes on."), waiting.resumable("It goes on."):
             raise ServiceAway("Nobody answers.", code="no_response")
 
-    def test_what_is_wrong_itself_gets_none(self) -> None:
+    def test_usage_errors_get_no_hint(self) -> None:
         with pytest.raises(UsageError) as caught, waiting.resumable("It goes on."):
             raise UsageError("No such run.", code="run_not_found")
         assert str(caught.value) == "No such run."

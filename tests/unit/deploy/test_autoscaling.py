@@ -69,13 +69,13 @@ def test_its_token_is_there_and_numbers_are_texts_as_keda_wants_them() -> None:
     assert all(isinstance(value, str) for each in triggers().values() for value in each["metadata"].values())
 
 
-def test_whoever_scales_workers_owns_their_number(tmp_path: Path) -> None:
+def test_the_autoscaler_owns_the_number_of_workers(tmp_path: Path) -> None:
     made = overlay("components", tmp_path)
     deployments = {each["metadata"]["name"]: each["spec"] for each in made if each["kind"] == "Deployment"}
     assert "replicas" not in deployments["k8s-worker"]
 
 
-def test_whoever_has_the_scheduler_place_pods_keeps_the_right_to_read_nodes(tmp_path: Path) -> None:
+def test_scheduler_placement_keeps_the_right_to_read_nodes(tmp_path: Path) -> None:
     made = overlay("patches", tmp_path)
     told = next(each["data"] for each in made if each["metadata"]["name"] == "deskarena-k8s")
     assert "DESKARENA_K8S_NODES" not in told
@@ -83,7 +83,7 @@ def test_whoever_has_the_scheduler_place_pods_keeps_the_right_to_read_nodes(tmp_
     assert [each["rules"][0]["resources"] for each in made if each["kind"] == "ClusterRole"] == [["nodes"]]
 
 
-def test_what_is_scaled_is_deployed() -> None:
+def test_scaled_objects_are_deployed() -> None:
     scaled = next(each for each in documents() if each.get("kind") == "ScaledObject")
     made = [each for path in (ROOT / "deploy/k8s").rglob("*.yaml") for each in yaml.safe_load_all(path.read_text())]
     deployments = {each["metadata"]["name"] for each in made if each and each.get("kind") == "Deployment"}

@@ -163,7 +163,7 @@ class TestSecrets:
         assert f"{first_secrets.API}:{first_secrets.API}" not in others
 
     @pytest.mark.parametrize("name", ["postgres", "broker", "store"])
-    def test_what_a_server_writes_in_memory_is_its_own(self, name: str) -> None:
+    def test_memory_file_systems_belong_to_the_server_s_user(self, name: str) -> None:
         numbers = re.findall(r"[ug]id=(\d+)", " ".join(SERVICES[name]["tmpfs"]))
         assert {f"{number}:{number}" for number in numbers} <= {SERVICES[name]["user"]}
 
@@ -250,7 +250,7 @@ class TestDockerfile:
         assert re.search(r"^ARG DEBIAN=debian:\d+\.\d+-slim$", DOCKERFILE, re.MULTILINE)
 
     @pytest.mark.parametrize("stage", ["api", "worker", "kvm", "cluster"])
-    def test_what_runs_is_no_root(self, stage: str) -> None:
+    def test_no_service_runs_as_root(self, stage: str) -> None:
         body = re.split(r"^FROM ", DOCKERFILE.split(f" AS {stage}\n")[1], flags=re.MULTILINE)[0]
         assert re.findall(r"^USER (\S+)$", body, re.MULTILINE)[-1] == "10001:10001"
 
@@ -283,7 +283,7 @@ class TestUploads:
         assert not set(SERVICES["proxy"]["volumes"]) & set(SERVICES["api-1"]["volumes"])
 
     @pytest.mark.parametrize("name", sorted(set(SERVICES) - ONCE - DESKTOPS))
-    def test_what_may_lie_in_memory_is_less_than_its_limit(self, name: str) -> None:
+    def test_memory_file_systems_are_smaller_than_the_memory_limit(self, name: str) -> None:
         limit = SERVICES[name]["deploy"]["resources"]["limits"]["memory"]
         held = [mebibytes(size) for size in re.findall(r"size=(\d+[mg])", " ".join(SERVICES[name]["tmpfs"]))]
         assert sum(held) < mebibytes(limit)

@@ -84,7 +84,7 @@ class TestPods:
                 assert "memory" in resources["limits"], found["metadata"]["name"]
 
     @EACH
-    def test_what_runs_for_ever_is_probed(self, overlay: str) -> None:
+    def test_long_running_containers_have_probes(self, overlay: str) -> None:
         for found, spec in workloads(overlay):
             if found["kind"] == "Job":
                 continue
@@ -214,7 +214,7 @@ class TestWalls:
                     assert rule.get(side), found["metadata"]["name"]
                     assert rule.get("ports"), found["metadata"]["name"]
 
-    def test_what_may_reach_anywhere_reaches_no_private_address_on_the_web(self) -> None:
+    def test_web_egress_excludes_private_addresses(self) -> None:
         for path in K8S.rglob("polic*.yaml"):
             for found in yaml.safe_load_all(path.read_text()):
                 for rule in found["spec"].get("egress", []):

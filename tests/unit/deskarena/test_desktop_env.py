@@ -33,9 +33,7 @@ class TestConstructor:
             ({"a11y_backend": "win32"}, ValueError, "UI Automation"),
         ],
     )
-    def test_what_would_silently_be_missing_is_a_mistake(
-        self, others: dict[str, Any], mistake: type[Exception], words: str
-    ) -> None:
+    def test_ignored_arguments_are_errors(self, others: dict[str, Any], mistake: type[Exception], words: str) -> None:
         with pytest.raises(mistake, match=words):
             DesktopEnv(client=silent(), **others)
 

@@ -54,7 +54,7 @@ class TestWhyEnded:
         assert desktop(137).why_ended()["cause"] == "unknown"
 
     @pytest.mark.parametrize("cause", ["memory_limit", "process_limit", "host_memory", "supervisor_ended", "removed"])
-    def test_what_the_supervisor_did_itself(self, cause: str) -> None:
+    def test_ends_caused_by_the_supervisor(self, cause: str) -> None:
         made = desktop(None)
         made.kill("why", cause)
         made.kill("later", "removed")

@@ -35,7 +35,7 @@ class TestInputEvent:
         assert input_event(action) == event
 
     @pytest.mark.parametrize("kind", [A.WAIT, A.DONE, A.FAIL, A.PYTHON, *sorted(GUEST_CALLS)])
-    def test_what_is_no_input(self, kind: ActionType) -> None:
+    def test_invalid_input_events_are_refused(self, kind: ActionType) -> None:
         with raises_code(GuestRefused, "guest_refused"):
             input_event(Action(type=kind))
 

@@ -25,7 +25,7 @@ class TestFrame:
         assert (frame.width, frame.height, frame.media_type) == (30, 20, media_type)
 
     @pytest.mark.parametrize("data", [b"", b"rubbish", picture("JPEG")[:10], picture("GIF"), picture("BMP")])
-    def test_what_is_no_picture(self, data: bytes) -> None:
+    def test_invalid_pictures_are_refused(self, data: bytes) -> None:
         with raises_code(GuestLost, "guest_protocol_error"):
             replies.frame(Reply(data, "image/jpeg"))
 

@@ -188,12 +188,12 @@ class TestRefused:
 
 class TestReply:
     @pytest.mark.parametrize("body", [b"", b"{", b"[" * 100_000, b"\xff"])
-    def test_what_is_no_json(self, server: GuestSocketServer, wire: GuestConnection, body: bytes) -> None:
+    def test_invalid_json_is_refused(self, server: GuestSocketServer, wire: GuestConnection, body: bytes) -> None:
         server.answer = reply(200, body)
         with raises_code(GuestLost, "guest_protocol_error", mentions="JSON"):
             wire.ask("GET", "/probe", seconds=5).decoded()
 
-    def test_what_is_no_object(self, server: GuestSocketServer, wire: GuestConnection) -> None:
+    def test_json_that_is_not_an_object_is_refused(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         server.answer = reply(200, b"[1]")
         with raises_code(GuestLost, "guest_protocol_error", mentions="JSON"):
             wire.ask("GET", "/probe", seconds=5).mapping()

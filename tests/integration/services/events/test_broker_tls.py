@@ -68,9 +68,7 @@ class TestTls:
     def test_a_certificate_that_nobody_knows_is_not_told_the_password(self, asked: Callable[[str], bytes]) -> None:
         assert asked("") == b""
 
-    def test_that_of_an_authority_of_ones_own_is_named_in_the_address(
-        self, asked: Callable[[str], bytes], tmp_path: Path
-    ) -> None:
+    def test_an_own_authority_is_named_in_the_address(self, asked: Callable[[str], bytes], tmp_path: Path) -> None:
         (tmp_path / "authority.pem").write_bytes(certificate()[0])
         assert PASSWORD.encode() in asked(f"?ssl_ca_certs={tmp_path}/authority.pem")
 

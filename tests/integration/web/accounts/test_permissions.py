@@ -91,7 +91,7 @@ class TestDecisions:
         with raises_code(NotAllowed, "role_undecided"):
             need_of("POST", "/api/v1/brand-new")
 
-    def test_who_only_looks_changes_nothing(self) -> None:
+    def test_a_viewer_changes_nothing(self) -> None:
         changing = [
             f"{method} {path}"
             for method, path in routes()

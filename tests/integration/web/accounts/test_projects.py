@@ -240,7 +240,7 @@ class TestEveryRoute:
         assert wrong == {}, pformat(wrong)
         assert outsider.rows() == before
 
-    def test_who_names_a_project_without_a_role_in_it_is_refused_everywhere(
+    def test_a_project_without_a_role_is_refused_everywhere(
         self, reader: StaleInstallation, outsider: Outsider, named: dict[str, Any]
     ) -> None:
         wrong = {}

@@ -137,7 +137,7 @@ class TestBruteForce:
     def test_the_wait_doubles_up_to_an_hour(self) -> None:
         assert [wait_seconds(failures) for failures in (4, 5, 6, 7, 50, 10**6)] == [0, 15, 30, 60, 3600, 3600]
 
-    def test_who_is_signed_in_stays_so(self, people: Team) -> None:
+    def test_failed_sign_ins_of_others_keep_a_session(self, people: Team) -> None:
         """A stranger's guesses lock nobody out of their work."""
         ada = people.add("ada")
         for _ in range(FREE_FAILURES):

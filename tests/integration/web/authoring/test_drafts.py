@@ -62,7 +62,7 @@ class TestApi:
         assert answer.status_code == 422
         assert answer.json()["path"] == "reason"
 
-    def test_what_is_wrong_is_named(self, fresh: TestClient) -> None:
+    def test_problems_are_named(self, fresh: TestClient) -> None:
         answer = fresh.post(API, json={"content": {"domain": "a", "name": "b", "checks": [{"func": 1}]}})
         assert (answer.status_code, answer.json()["path"]) == (422, "checks.0.func")
 
@@ -178,7 +178,7 @@ class TestPages:
         assert fresh.post(f"{page}/edit/basics", data=typed).is_redirect
         assert "<script>alert(1)" not in fresh.get(page).text
 
-    def test_what_is_not_done_is_said(self, fresh: TestClient, page: str) -> None:
+    def test_missing_steps_are_listed(self, fresh: TestClient, page: str) -> None:
         answer = fresh.post(f"{page}/try")
         assert (answer.status_code, "Missing: a check" in answer.text) == (422, True)
         assert fresh.post("/tasks/drafts", data={"domain": "editor", "name": "add_milk"}).status_code == 409

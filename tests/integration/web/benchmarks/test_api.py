@@ -77,7 +77,7 @@ class TestImport:
         assert word in str(problem["detail"])
         assert fresh.get("/api/v1/benchmarks/mine").status_code == 404
 
-    def test_what_a_task_needs_is_in_the_api_and_on_its_page(self, fresh: TestClient) -> None:
+    def test_requirements_of_a_task_are_in_the_api_and_on_its_page(self, fresh: TestClient) -> None:
         root = SAMPLES / "prosoftarena"
         files = {str(file.relative_to(root)): file.read_text() for file in root.rglob("*.json")}
         assert upload(fresh, zipped(files), kind="prosoftarena")[0] == 201
@@ -144,7 +144,7 @@ class TestImportFromUrl:
             ),
         ],
     )
-    def test_what_cannot_be_had_is_told_and_nothing_is_made(
+    def test_an_unavailable_source_is_reported_and_nothing_is_created(
         self, fresh: TestClient, web: SingleReplyWeb, status: int, code: str
     ) -> None:
         answer_status, problem = self.post(fresh, web)
@@ -191,7 +191,7 @@ class TestSuites:
         assert [url.rpartition("/")[2] for url in detail["assets"]] == ["Table.xlsx", "Table_gold.xlsx"]
         assert detail["variants"]["context=none"]["instruction"] == detail["instruction"]
 
-    def test_what_nobody_understands_is_listed(self, fresh: TestClient) -> None:
+    def test_unsupported_lines_are_listed(self, fresh: TestClient) -> None:
         bad = {**TASK, "config": [{"type": "lunch", "parameters": {}}]}
         upload(fresh, zipped(folder(bad)))
         found = fresh.get("/api/v1/benchmarks/mine").json()
@@ -236,7 +236,7 @@ class TestDiff:
             {"path": "instruction", "old": '"Write hello into hello.txt."', "new": '"Write bye."'}
         ]
 
-    def test_what_is_not_there(self, fresh: TestClient) -> None:
+    def test_unknown_benchmarks_are_404(self, fresh: TestClient) -> None:
         assert fresh.get("/api/v1/benchmark-diff?old=mine@1&new=starter").status_code == 404
         assert fresh.get("/api/v1/benchmark-diff?old=starter@x&new=starter").status_code == 422
 

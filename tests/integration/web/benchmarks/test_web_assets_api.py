@@ -95,7 +95,9 @@ class TestFetch:
         ("name", "why"),
         [("gone", "status 404"), ("page.xlsx", "web page"), ("empty", "empty file"), ("pointer.png", "Git LFS")],
     )
-    def test_what_is_not_the_file(self, client: TestClient, urls: dict[str, str], name: str, why: str) -> None:
+    def test_content_that_is_not_the_file_is_refused(
+        self, client: TestClient, urls: dict[str, str], name: str, why: str
+    ) -> None:
         status, row = fetch(client, urls[name])
         assert (status, row["state"], row["sha256"]) == (200, "dead", None)
         assert why in row["problem"]
@@ -150,7 +152,7 @@ class TestAdd:
         assert installation.store.get(row["sha256"]) == b"from a friend"
 
     @pytest.mark.parametrize(("url", "data", "status"), [("https://a.example/x", b"x", 404), ("", b"x", 422)])
-    def test_what_cannot_be_added(self, client: TestClient, url: str, data: bytes, status: int) -> None:
+    def test_invalid_uploads_are_refused(self, client: TestClient, url: str, data: bytes, status: int) -> None:
         answer = client.post("/api/v1/benchmarks/mine/assets", data={"url": url}, files={"file": ("x", data)})
         assert answer.status_code == status
 

@@ -25,13 +25,13 @@ def broker(redis_url: str) -> None:
 
 
 class TestRunEvents:
-    def test_what_was_missed_comes_first(self, installation: World, tmp_path: Path) -> None:
+    def test_missed_events_come_first(self, installation: World, tmp_path: Path) -> None:
         run = installation.submit("noop")
         with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/runs/{run.id}/events?after=0") as socket:
             first = socket.receive_json()
         assert (first["seq"], first["kind"]) == (1, "run_submitted")
 
-    def test_what_happens_comes_without_a_broker_too(self, installation: World, tmp_path: Path) -> None:
+    def test_events_arrive_without_a_broker(self, installation: World, tmp_path: Path) -> None:
         run = installation.submit("noop")
         client = client_of(installation, tmp_path)
         with client.websocket_connect(f"{WS}/ws/runs/{run.id}/events") as socket:

@@ -185,7 +185,7 @@ def everything(scene: PageScene, tmp_path_factory: pytest.TempPathFactory) -> li
 
 
 class TestLeftOut:
-    def test_what_is_lost_or_has_not_ended_and_why(self, client: TestClient, scene: PageScene) -> None:
+    def test_excluded_trajectories_have_a_reason(self, client: TestClient, scene: PageScene) -> None:
         rows = rows_of(files_of(client, "any_result=true&pictures=false"), "excluded.jsonl")
         reasons = {row["reason"] for row in rows}
         assert {"lost: guest", "not runnable", "waiting", "running", "the task is in quarantine"} <= reasons
@@ -262,7 +262,7 @@ class TestResults:
         steps = rows_of(files_of(fresh, "result=partial"))
         assert [step["reached"] for step in steps] == [[], ["a"]]
 
-    def test_who_acted(self, fresh: TestClient, installation: World) -> None:
+    def test_actors_are_exported(self, fresh: TestClient, installation: World) -> None:
         played(installation)
         with installation.work() as session:
             session.execute(update(Run).values(pins={"model": {"asked": "m"}}))
@@ -311,7 +311,7 @@ class TestPage:
             ("since=yesterday", "must be a date and time"),
         ],
     )
-    def test_what_is_wrong_is_said_beside_its_field(self, client: TestClient, query: str, words: str) -> None:
+    def test_errors_are_shown_beside_their_field(self, client: TestClient, query: str, words: str) -> None:
         answer = client.get(f"/exports?{query}")
         assert answer.status_code == 200
         assert answer.text.count(words) >= 1

@@ -53,7 +53,7 @@ class TestEmail:
         assert (delivery["state"], delivery["attempts"][0]["answer"]) == ("delivered", "accepted by 127.0.0.1")
         assert mailbox.logins == [LOGIN.login]
 
-    def test_what_the_server_refuses_for_ever_is_not_repeated(self, notifier: Notifier) -> None:
+    def test_permanent_refusals_are_not_repeated(self, notifier: Notifier) -> None:
         with mail_server() as mailbox:
             notifier.configure(smtp_host="127.0.0.1", smtp_port=mailbox.port, smtp_security="none")
             made = notifier.subscribe("run.ended", kind="email", address=REFUSED)

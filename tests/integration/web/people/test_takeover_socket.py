@@ -73,7 +73,7 @@ def playing(installation: World) -> Claim:
 
 @pytest.mark.usefixtures("broker")
 class TestClipboard:
-    def test_who_acts_gets_the_text_of_the_desktop(
+    def test_the_controller_gets_the_text_of_the_desktop(
         self, installation: World, playing: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked = playing.attempt_id
@@ -120,7 +120,7 @@ class TestControl:
             told(socket, "state", in_control=False, controlled=False)
             assert not control.is_active()
 
-    def test_what_no_hand_can_do_is_not_passed_on(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+    def test_invalid_input_is_not_passed_on(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         with page(client_of(installation, tmp_path), acting) as socket:
             socket.send_json({"kind": "take_over"})
             told(socket, "state", in_control=True)

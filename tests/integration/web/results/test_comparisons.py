@@ -121,7 +121,7 @@ class TestCompare:
         assert [run["lost"] for run in comparison["runs"]] == [0, 1]
         assert comparison["differences"][0]["test"] != MCNEMAR
 
-    def test_what_is_not_alike_is_named(self, compared: Compared) -> None:
+    def test_differences_in_conditions_are_named(self, compared: Compared) -> None:
         comparison = compared.compare("base", "long")
         assert comparison["alike"] is False
         assert comparison["conditions"] == [{"name": "budget.max_steps", "values": [None, 50], "diff": []}]
@@ -156,9 +156,7 @@ class TestCompare:
             (["base", "other"], 409, "benchmarks_differ"),
         ],
     )
-    def test_what_cannot_be_compared_is_refused(
-        self, compared: Compared, names: list[str], status: int, code: str
-    ) -> None:
+    def test_incomparable_runs_are_refused(self, compared: Compared, names: list[str], status: int, code: str) -> None:
         answer = compared.client.get(API, params={"run": [compared.runs[name] for name in names]})
         assert (answer.status_code, answer.json()["code"]) == (status, code)
 
@@ -297,7 +295,7 @@ class TestPage:
         assert re.search(f'value="{compared.runs["base"]}"[^>]* checked', text)
 
     @pytest.mark.parametrize(("other", "status"), [("worse", 422), ("other", 409)])
-    def test_what_cannot_be_compared_or_sorted_is_refused(self, compared: Compared, other: str, status: int) -> None:
+    def test_incomparable_runs_and_unknown_sorts_are_refused(self, compared: Compared, other: str, status: int) -> None:
         params = {"run": [compared.runs["base"], compared.runs[other]], "sort": "3"}
         assert compared.client.get("/compare", params=params, headers=PAGE).status_code == status
 

@@ -187,7 +187,7 @@ class TestPairs:
         ("label", "by", "status", "code"),
         [("level", "level", 422, "invalid_label_pair"), ("level", "persona", 404, "label_not_found")],
     )
-    def test_what_is_no_pair(  # noqa: PLR0913, PLR0917 - one parameter per part of the case
+    def test_invalid_pairs_are_refused(  # noqa: PLR0913, PLR0917 - one parameter per part of the case
         self, scene: Labelled, label: str, by: str, status: int, code: str
     ) -> None:
         answer = scene.client.post("/api/v1/leaderboards/mine/label-pairs", json={"label": label, "by": by})

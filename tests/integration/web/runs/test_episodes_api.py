@@ -78,7 +78,7 @@ class TestArtifacts:
         assert answer.content.startswith(b"\xff\xd8")
         assert "immutable" in answer.headers["cache-control"]
 
-    def test_what_a_guest_gave_is_only_saved(self, client: TestClient, scene: PageScene) -> None:
+    def test_guest_content_is_downloaded_only(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         evidence = next(item for item in attempt["evaluations"][0]["evidence"] if item["url"])
         answer = client.get(evidence["url"])
@@ -123,11 +123,11 @@ class TestArtifacts:
         assert client.get(f"{step['frame']['url']}/thumbnail?width=4000").status_code == 422
         assert client.get(f"{step['a11y']['url']}/thumbnail").status_code == 404
 
-    def test_what_no_episode_refers_to_is_not_readable(self, fresh: TestClient, installation: World) -> None:
+    def test_unreferenced_artifacts_are_not_readable(self, fresh: TestClient, installation: World) -> None:
         with installation.work() as session:
             sha256 = stored(session, installation.store, b"secret")
         assert fresh.get(f"/api/v1/artifacts/{sha256}").status_code == 404
 
     @pytest.mark.parametrize("name", ["../../etc/passwd", "abc", "A" * 64])
-    def test_what_is_no_hash(self, client: TestClient, name: str) -> None:
+    def test_an_invalid_hash_is_refused(self, client: TestClient, name: str) -> None:
         assert client.get(f"/api/v1/artifacts/{name}").status_code in {404, 422}

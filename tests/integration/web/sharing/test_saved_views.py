@@ -65,9 +65,7 @@ class TestRest:
             ({"column": ["x" * 101]}, "query.column"),
         ],
     )
-    def test_what_boards_do_not_know_is_not_saved(
-        self, client: TestClient, query: dict[str, object], path: str
-    ) -> None:
+    def test_unknown_query_fields_are_not_saved(self, client: TestClient, query: dict[str, object], path: str) -> None:
         answer = client.post(VIEWS, json={"benchmark": "starter", "name": "new", "query": query})
         assert (answer.status_code, answer.json()["code"], answer.json()["path"]) == (422, "invalid_view", path)
         assert client.get(VIEWS).json()["items"] == []

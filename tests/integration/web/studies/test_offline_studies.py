@@ -204,7 +204,7 @@ class TestStory:
         (cell,) = results(fresh, study)["cells"]
         assert (cell["answered"], cell["invalid"], cell["waiting"]) == (0, 0, 2)
 
-    def test_what_the_agent_does_wrong_is_wrong(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
+    def test_wrong_actions_are_scored_wrong(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
         imported(fresh, factory.own(tmp_path, "one"))
         study = submitted(fresh)
         assert ask(FakeModels("no code at all", click(220))) == 2

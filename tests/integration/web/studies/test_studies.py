@@ -88,7 +88,7 @@ class TestApi:
             ({"base": {"benchmark": "starter", "agent": "random", "colour": 1}}, "base.colour"),
         ],
     )
-    def test_what_is_wrong_is_named(self, fresh: TestClient, change: dict[str, Any], path: str) -> None:
+    def test_problems_are_named(self, fresh: TestClient, change: dict[str, Any], path: str) -> None:
         answer = fresh.post(API, json={**BODY, **change})
         assert answer.status_code == 422
         said = answer.json()

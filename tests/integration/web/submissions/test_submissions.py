@@ -50,7 +50,7 @@ class TestPairs:
         assert "no-pairs" in fresh.get(f"/compare/pairs?benchmark={NAME}", headers=PAGE).text
         assert judged
 
-    def test_what_guests_wrote_is_text(self, fresh: TestClient, judged: World) -> None:
+    def test_guest_content_is_shown_as_text(self, fresh: TestClient, judged: World) -> None:
         texts = []
         for _ in range(3):
             texts.append(fresh.get(f"/compare/pairs?benchmark={NAME}", headers=PAGE).text)
@@ -80,7 +80,7 @@ class TestPairs:
     def test_without_works(self, fresh: TestClient) -> None:
         assert "no-submissions" in fresh.get("/compare/pairs", headers=PAGE).text
 
-    def test_what_is_not_there(self, fresh: TestClient) -> None:
+    def test_unknown_submissions_are_404(self, fresh: TestClient) -> None:
         assert fresh.get(f"/compare/submissions/{uuid4()}/0", headers=PAGE).status_code == 404
         assert fresh.get("/compare/pairs?benchmark=nothing", headers=PAGE).status_code == 404
 

@@ -133,7 +133,7 @@ class TestScored:
         assert judgement.votes[0].replies[0].text == HALF
         assert run.config["judge"]["temperature"] == 0.0
 
-    def test_who_judged_what_for_how_much_is_kept(self, here: Installation) -> None:
+    def test_judge_verdict_and_cost_are_stored(self, here: Installation) -> None:
         here.run(HALF)
         (judge,) = here.all(Judge)
         assert (judge.kind, judge.endpoint, judge.model, judge.config["votes"]) == ("vlm", "tape", "judge-1", 1)
@@ -145,7 +145,7 @@ class TestScored:
             "final": (False, None, "The note says hello."),
         }
 
-    def test_what_judging_costs_is_apart_from_the_agents_cost(self, here: Installation) -> None:
+    def test_judging_cost_is_separate_from_the_agent_s_cost(self, here: Installation) -> None:
         run, episode = here.run(answer(opened=True), GOOD)
         page = here.world.do(run_page, run.id, RunPageQuery({}))
         assert (page.judged, page.spent.usd) == (JudgeCost(2, 0.02, priced=True), 0.0)

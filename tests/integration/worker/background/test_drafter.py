@@ -123,7 +123,7 @@ class TestRequest:
         ("more", "path"),
         [({"endpoint": "nowhere"}, "endpoint"), ({"count": 99}, "count"), ({"persona": " "}, "persona")],
     )
-    def test_what_is_wrong_is_named(self, installed: World, more: dict[str, Any], path: str) -> None:
+    def test_problems_are_named(self, installed: World, more: dict[str, Any], path: str) -> None:
         with pytest.raises(Invalid) as told:
             ask(installed, **more)
         assert told.value.path == path

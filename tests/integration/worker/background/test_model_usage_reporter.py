@@ -33,7 +33,7 @@ class TestReports:
         assert answered(world) == 2
         assert meter.unwritten() == []
 
-    def test_what_an_outage_kept_back_is_written_after_it(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_usage_of_an_outage_is_written_after_it(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         meter = UsageMeter()
         reporter = ModelUsageReporter(Database(world.factory), meter)
         meter.answered("lab", "m-1", 1.0, Usage(calls=1))

@@ -256,7 +256,7 @@ class TestFilesThatCannotBeHad:
 
 
 class TestStopped:
-    def test_what_fails_while_the_worker_stops_is_no_try(
+    def test_a_failure_while_the_worker_stops_does_not_count(
         self, world: World, start_worker: StartWorker, rescorer: Rescorer, judge: InProcessJudge
     ) -> None:
         episode = played(world, start_worker, note_task(oracle=SOLUTION))

@@ -286,7 +286,7 @@ class TestTrouble:
         assert {episode.state for episode in finished(world, run.id)} == {"scored"}
         assert all(len(blob) < 2**20 for blob in world.store.blobs.values()), "what was tried is removed"
 
-    def test_what_cannot_be_set_to_work_is_handed_back_and_played_later(
+    def test_unstartable_attempts_are_handed_back_and_played_later(
         self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         world.benchmark(benchmark_of(note_task("n-0"), note_task("n-1")))

@@ -55,7 +55,7 @@ class TestCopyArtifacts:
         ]
         assert {sha256 for batch in FolderStore(other / "artifacts").old(2**40) for sha256 in batch} == names
 
-    def test_what_is_damaged_is_told(
+    def test_damaged_artifacts_are_reported(
         self, store: FolderStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         bad = store.put(b"bad", "a/b")

@@ -26,7 +26,7 @@ def composed(*arguments: object) -> Any:
 
 
 class TestCompose:
-    def test_what_is_composed_can_be_imported(self, pool: Path, tmp_path: Path) -> None:
+    def test_composed_tasks_can_be_imported(self, pool: Path, tmp_path: Path) -> None:
         out = tmp_path / "out"
         result = composed(pool, "--out", out, "--tasks", 20, "--capability", "all", "--orders", 3, "-o", "json")
         assert result.exit_code == 0, result.output
@@ -53,7 +53,7 @@ class TestCompose:
             (("--level", "knowledge=hard", "--level", "instruction=easy"), "no further graph"),
         ],
     )
-    def test_what_cannot_be_is_said_and_nothing_is_written(
+    def test_impossible_requests_are_reported_and_write_nothing(
         self, pool: Path, tmp_path: Path, arguments: tuple[str, ...], words: str
     ) -> None:
         result = composed(pool, "--out", tmp_path / "out", *arguments)

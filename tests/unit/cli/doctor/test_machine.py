@@ -39,7 +39,7 @@ class TestUsable:
     def test_kvm_is_ok_only_where_it_is_used(self, choice: Acceleration, state: CheckState) -> None:
         assert (checks(choice)["kvm"].state, checks(choice)["qemu"].state) == (state, CheckState.OK)
 
-    def test_what_to_do_depends_on_the_reason(self) -> None:
+    def test_the_remedy_depends_on_the_reason(self) -> None:
         denied = replace(SLOWER, reason=AccelerationReason.NO_ACCESS)
         hints = {checks(choice)["kvm"].install for choice in (EMULATED, SLOWER, denied)}
         assert len(hints) == 3

@@ -60,7 +60,7 @@ class TestStore:
         assert store.store(tmp_path).state is CheckState.OK
         assert list(tmp_path.iterdir()) == []
 
-    def test_what_it_would_be_made_in(self, tmp_path: Path) -> None:
+    def test_a_missing_folder_is_checked_by_its_parent(self, tmp_path: Path) -> None:
         assert store.store(tmp_path / "not" / "yet").state is CheckState.OK
         assert list(tmp_path.iterdir()) == []
 

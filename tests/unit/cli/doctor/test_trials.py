@@ -21,7 +21,7 @@ def module(folder: Path, code: str) -> Trials:
 
 
 class TestTried:
-    def test_what_it_prints_last_is_read(self, tmp_path: Path) -> None:
+    def test_the_last_line_of_output_is_read(self, tmp_path: Path) -> None:
         code = "print('noise'); print(json.dumps({'ocr': {'state': 'broken', 'detail': sys.argv[1]}}))"
         found = module(tmp_path, code).check(PROBE)
         assert (found.state, found.detail) == (CheckState.BROKEN, '{"editor": ["mousepad", "--version"]}')
@@ -46,7 +46,7 @@ class TestTried:
 
 
 class TestTrials:
-    def test_what_works(self) -> None:
+    def test_working_trials_are_ok(self) -> None:
         found = Trials({"ocr": (CheckState.OK, "it read")})
         assert (found.ok("ocr"), found.ok("wine")) == (True, False)
         assert (found.check(PROBE).means, found.check(PROBE).install) == ("it reads", "")

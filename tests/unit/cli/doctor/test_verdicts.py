@@ -44,13 +44,13 @@ class TestVerdicts:
             ("overlay", set()),
         ],
     )
-    def test_what_needs_it_does_not_work(self, broken: str, works_not: set[str]) -> None:
+    def test_dependents_of_a_failure_fail(self, broken: str, works_not: set[str]) -> None:
         assert {name for name, verdict in found(broken).items() if not verdict.works} == works_not
 
     def test_says_everything_that_is_missing(self) -> None:
         assert found("xvfb", "sandbox")["local"].reason == "xvfb: no xvfb; sandbox: no sandbox"
 
-    def test_what_could_only_not_be_tried_is_no_reason_of_its_own(self) -> None:
+    def test_an_untried_check_is_not_a_cause(self) -> None:
         checks = [DoctorCheck(name=name, state=CheckState.OK, detail="", means="") for name in NAMES]
         broken = {"local desktop": CheckState.BROKEN, "window manager": CheckState.UNTRIED}
         checks += [DoctorCheck(name=name, state=state, detail=f"no {name}", means="") for name, state in broken.items()]
@@ -78,5 +78,5 @@ class TestVerdicts:
         assert slots is not None
         assert (slots.number, slots.reason) == (9, "set to 9: more than the machine has room for (4)")
 
-    def test_what_does_not_work_has_no_slots(self) -> None:
+    def test_failing_providers_have_no_slots(self) -> None:
         assert found("qemu")["qemu"].slots is None

@@ -59,7 +59,7 @@ class TestParse:
             ("[" * 100_000, ""),
         ],
     )
-    def test_what_is_no_action_is_refused_with_its_place(self, reply: str, where: str) -> None:
+    def test_invalid_actions_are_refused_with_their_path(self, reply: str, where: str) -> None:
         with pytest.raises(Invalid) as wrong:
             parse(reply)
         assert wrong.value.path == where

@@ -31,7 +31,7 @@ class TestOmni:
         assert "is the screen of now." in texts(models.asked[0])
         assert "that of now on its right" in texts(models.asked[1])
 
-    def test_what_was_not_carried_out_is_listed_as_such(self) -> None:
+    def test_unexecuted_actions_are_listed_as_such(self) -> None:
         models = FakeModels("{}", PRESS)
         agent = begun("omni", models)
         assert agent.act(marked()).invalid

@@ -54,7 +54,7 @@ class TestSettings:
     def test_a_tree_that_cannot_be_read_is_said_to_be_so(self) -> None:
         assert "cannot be read" in self.asked(Observation(index=0, a11y_tree="<a"))[0]
 
-    def test_what_stands_in_the_task_is_no_template(self) -> None:
+    def test_task_text_is_not_a_template(self) -> None:
         models = FakeModels(CLICK)
         begun("prompt", models, instruction="Write {{ 7 * 7 }} {% raw %}").act(seen())
         assert "Write {{ 7 * 7 }} {% raw %}" in texts(models.asked[0])
@@ -135,7 +135,7 @@ class TestAnswers:
     def test_done(self) -> None:
         assert [one.type for one in self.decided("DONE").actions] == [ActionType.DONE]
 
-    def test_what_is_no_action_is_told_and_not_done(self) -> None:
+    def test_invalid_actions_are_reported_and_not_executed(self) -> None:
         decision = self.decided("```python\nimport pyautogui\npyautogui.click(30,\n```")
         assert decision.actions == ()
         assert decision.invalid

@@ -76,7 +76,7 @@ class TestAct:
             {"reply": "DONE", "stop": "agent_error"},
         ],
     )
-    def test_what_is_no_answer_is_told_back(self, message: dict[str, Any]) -> None:
+    def test_invalid_answers_are_reported_back(self, message: dict[str, Any]) -> None:
         result = decided(message)
         assert result.invalid
         assert result.actions == ()

@@ -57,7 +57,7 @@ class TestReadLabels:
             (HEAD + '"os/a', "the CSV file cannot be read"),
         ],
     )
-    def test_what_is_wrong_is_named_with_its_line(self, text: str, words: str) -> None:
+    def test_problems_are_named_with_their_line(self, text: str, words: str) -> None:
         with pytest.raises(Invalid) as wrong:
             read_labels(text, KEYS)
         assert words in wrong.value.message

@@ -51,7 +51,7 @@ class TestLoad:
         }
         assert not result.suite
 
-    def test_what_is_odd_is_said(self, folder: Path) -> None:
+    def test_oddities_are_reported(self, folder: Path) -> None:
         subtasks = json.loads((folder / "subtasks.json").read_text())
         subtasks[0] |= {"notes": "x", "application": "Abacus"}
         (folder / "subtasks.json").write_text(json.dumps(subtasks))

@@ -74,7 +74,7 @@ class TestMetadata:
             "photoshop 25.0"
         ]
 
-    def test_what_the_file_requires_counts_alone(self, tmp_path: Path) -> None:
+    def test_explicit_requirements_replace_derived_ones(self, tmp_path: Path) -> None:
         assert altered(tmp_path, {"requires": ["localc"]}).tasks[0].labels.requires == ("localc",)
 
     def test_free_programs_need_none(self, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ class TestMetadata:
             ({"os": "amiga"}, "metadata os: expected one of windows, linux"),
         ],
     )
-    def test_what_is_damaged_is_left_out_and_told(self, tmp_path: Path, said: dict[str, Any], told: str) -> None:
+    def test_damaged_tasks_are_left_out_and_reported(self, tmp_path: Path, said: dict[str, Any], told: str) -> None:
         warnings = changed(tmp_path, **said).warnings
         assert any(line.startswith(LONG) and told in line for line in warnings), warnings
 
@@ -139,7 +139,7 @@ class TestPhases:
         ]
         assert {part.kind for part in spec.parts} == {PartKind.PHASE}
 
-    def test_what_a_phase_needs_of_the_network_is_the_tasks(self, tmp_path: Path) -> None:
+    def test_network_needs_of_phases_belong_to_the_task(self, tmp_path: Path) -> None:
         phases = json.loads((SAMPLE / LONG).read_text())["evaluator"]["phases"]
         assert "network" not in sample("excel/XL_L3_001").labels.extra
         phases[1]["result"] = {"type": "info_from_website", "url": "https://example.org", "infos": []}

@@ -69,7 +69,7 @@ class TestPublished:
             file = shared_dir / "benchmarks" / WAA_WITHOUT / f"{variant.task.key}.json"
             assert variant.task.raw == json.loads(file.read_text())
 
-    def test_what_each_task_needs_is_known(self, suite: str, loaded: LoadedBenchmark) -> None:
+    def test_requirements_of_each_task_are_known(self, suite: str, loaded: LoadedBenchmark) -> None:
         assert [str(task.key) for task in loaded.tasks if UNKNOWN_NEEDS in task.labels.extra] == []
         without = {str(task.key) for task in loaded.tasks if not task.labels.requires}
         beyond = {key for key in without if set(task_of(loaded, key).labels.apps) - {"os", "image", "pdf", "picard"}}

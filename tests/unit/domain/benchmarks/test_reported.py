@@ -30,7 +30,7 @@ class TestReportedResults:
             ("success_rate", 2.55), ("correlation_ubuntu_windows", 0.7),
         ]  # fmt: skip
 
-    def test_what_is_not_published_has_none(self) -> None:
+    def test_unpublished_suites_have_no_results(self) -> None:
         assert reported_results("starter") == reported_results("") == []
 
     def test_parts_of_a_benchmark_are_domains(self) -> None:

@@ -129,7 +129,7 @@ class TestJudging:
             (6, "there is no check of 'email_sent_to'"),
         ],
     )
-    def test_what_cannot_be_executed_is_named(self, loaded: LoadedBenchmark, position: int, why: str) -> None:
+    def test_unexecutable_checks_are_named(self, loaded: LoadedBenchmark, position: int, why: str) -> None:
         place = f"win_lib__l2_002: evaluation_metrics.assertions.{position}: not executed"
         assert any(line.startswith(place) and why in line for line in loaded.warnings)
 

@@ -37,7 +37,7 @@ class TestPublished:
         assert len({app for task in loaded.tasks for app in task.labels.extra["apps_raw"]}) == 22
         assert len({app for task in loaded.tasks for app in task.labels.apps}) == 18
 
-    def test_what_each_task_needs_is_known(self, loaded: LoadedBenchmark) -> None:
+    def test_requirements_of_each_task_are_known(self, loaded: LoadedBenchmark) -> None:
         assert [str(task.key) for task in loaded.tasks if UNKNOWN_NEEDS in task.labels.extra] == []
         assert all(task.labels.requires for task in loaded.tasks)
         needed = Counter(command for task in loaded.tasks for command in task.labels.requires)
@@ -118,7 +118,7 @@ class TestEnglishCriteria:
             for row in rows:
                 assert row.source != "set-up" or row.published in setup or row.english in setup, row
 
-    def test_what_is_left_of_chinese_words_is_in_the_set_up(self, entries: dict[str, WindowsWorldTask]) -> None:
+    def test_remaining_chinese_words_are_in_the_set_up(self, entries: dict[str, WindowsWorldTask]) -> None:
         for task, rows in correspondences().items():
             kept = [row.published for row in rows if row.source == "set-up"]
             for text in self.judged(english(entries[task])):

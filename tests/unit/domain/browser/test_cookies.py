@@ -51,7 +51,7 @@ class CookieDesktop:
 
 
 class TestAwaitWritten:
-    def test_what_is_written_is_not_awaited(self) -> None:
+    def test_written_cookies_are_not_awaited(self) -> None:
         assert CookieDesktop([KEPT], [ROW]).waits() == (True, 1)
 
     def test_a_cookie_that_is_not_in_the_file_yet(self) -> None:

@@ -91,7 +91,7 @@ class TestOwnForm:
             read_set(SetForm.DESKARENA, factory.own(tmp_path, "one", "one"))
 
     @pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"id": "a"}', ""])
-    def test_what_is_wrong_is_said(self, tmp_path: Path, text: str) -> None:
+    def test_problems_are_reported(self, tmp_path: Path, text: str) -> None:
         factory.put(tmp_path, "a.jsonl", text)
         with raises_code(Invalid, "demonstrations_invalid"):
             read_set(SetForm.DESKARENA, tmp_path)
@@ -132,7 +132,7 @@ class TestPictures:
         assert seen.elements == ()  # The button above is no longer shown.
 
     @pytest.mark.parametrize("data", [b"no picture", factory.picture((10, 10))])
-    def test_what_is_no_screen_is_refused(self, tmp_path: Path, data: bytes) -> None:
+    def test_invalid_screens_are_refused(self, tmp_path: Path, data: bytes) -> None:
         (one, _) = read_set(SetForm.DESKARENA, factory.own(tmp_path))
         with raises_code(Invalid, "demonstrations_invalid", path="screen.png"):
             picture_of(one.steps[0], data)

@@ -75,7 +75,7 @@ class TestGetters:
             collected(name, desktop_that(kind))
 
     @pytest.mark.parametrize("name", GETTERS)
-    def test_what_is_not_there_is_absent(self, name: str) -> None:
+    def test_missing_files_are_absent(self, name: str) -> None:
         assert [blob.data for blob in collected(name, desktop_that("not_found"))] == [None]
 
     @pytest.mark.parametrize(("name", "kind"), [("open_tabs_info", "no_browser"), ("vlc_playing_info", "refused")])

@@ -128,7 +128,7 @@ class TestBackgroundImageInSlide:
 
 
 class TestLinks:
-    def test_what_is_no_xml_has_none(self) -> None:
+    def test_invalid_xml_has_no_value(self) -> None:
         bomb = '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
         assert [links(text) for text in ("", "<a", b"\0\1", bomb, "<a/>")] == [[]] * 5
 

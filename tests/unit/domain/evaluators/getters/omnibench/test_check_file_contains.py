@@ -19,7 +19,7 @@ class TestRead:
         assert content("a.xlsx", workbook([["milk", 2], ["=1+1", "tea"]]), tmp_path) == "milk\n2\ntea"
 
     @pytest.mark.parametrize("name", ["a.docx", "a.xlsx", "a.pptx", "a.ods", "a.pdf"])
-    def test_what_is_damaged_has_no_content(self, name: str, tmp_path: Path) -> None:
+    def test_a_damaged_file_has_no_content(self, name: str, tmp_path: Path) -> None:
         assert content(name, b"PK\x03\x04 and no more", tmp_path) is None
 
     def test_a_text_of_any_ending(self, tmp_path: Path) -> None:

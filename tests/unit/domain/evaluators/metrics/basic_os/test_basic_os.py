@@ -51,7 +51,7 @@ class TestCheckGnomeFavoriteApps:
             "[" * 90_000,
         ],
     )
-    def test_what_the_desktop_says_is_never_run(self, text: str) -> None:
+    def test_text_of_the_desktop_is_never_executed(self, text: str) -> None:
         assert check_gnome_favorite_apps(text, self.RULES).value == 0
 
     @pytest.mark.parametrize("rules", [{}, {"expected": "a.desktop"}, {"expected": None}, None])
@@ -100,7 +100,7 @@ class TestCheckMovedJpgs:
     def test_names(self, names: tuple[str, ...], value: int) -> None:
         assert check_moved_jpgs(self.tree(*names), self.RULES).value == value
 
-    def test_what_is_missing_is_said(self) -> None:
+    def test_missing_parts_are_reported(self) -> None:
         reason = check_moved_jpgs(self.tree("a.jpg", "x.png"), self.RULES).reasons[0]
         assert "missing 'b.jpg', not expected 'x.png'" in reason
 
