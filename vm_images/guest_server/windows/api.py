@@ -224,7 +224,7 @@ def is_wine() -> bool:
 
 
 class Guid(ctypes.Structure):
-    """A GUID; `Guid.of("xxxxxxxx-xxxx-...")` reads one."""
+    """A GUID; `Guid.parse("xxxxxxxx-xxxx-...")` reads one."""
 
     _fields_ = (("data", ctypes.c_ubyte * 16),)
 
