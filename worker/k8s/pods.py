@@ -354,11 +354,9 @@ class Pods(PodInventory):
 
     def _remove_version(self, current: Object, *, wait: bool = True) -> None:
         """Removes it if it has not changed. Raises ObjectConflict, and like `remove`."""
-        metadata = current["metadata"]
-        deleting = self._cluster.delete(
-            PODS, metadata["name"], uid=metadata["uid"], version=metadata["resourceVersion"]
-        )
-        self._wait_gone(metadata["name"], metadata["uid"], wait=deleting and wait)
+        meta = current["metadata"]
+        deleting = self._cluster.delete(PODS, meta["name"], uid=meta["uid"], version=meta["resourceVersion"])
+        self._wait_gone(meta["name"], meta["uid"], wait=deleting and wait)
 
     def remove(self, name: str, uid: str, *, wait: bool = True) -> None:
         """Removes a pod, and returns when it is gone. No other pod of that name is touched.

@@ -313,10 +313,8 @@ def _judgement_input(session: Session, episode_id: UUID, wish: ReevaluationOptio
     before = _before(session, episode)
     run = session.get_one(Run, episode.run_id)
     row = session.get_one(Task, episode.task_id) if wish.by == "own" else _latest(session, episode)
-    changed = row.id != episode.task_id or wish.judge not in {None, RunConfig.model_validate(run.config).judge}
-    subject = _JudgementInput(
-        episode, run, before, row, not changed if wish.make_current is None else wish.make_current
-    )
+    newer = row.id != episode.task_id or wish.judge not in {None, RunConfig.model_validate(run.config).judge}
+    subject = _JudgementInput(episode, run, before, row, not newer if wish.make_current is None else wish.make_current)
     task = task_of(session, row, run.config)
     if wish.judge is not None and not criteria_of(task):
         raise Invalid(f"{row.key} has nothing for a judge", code="task_not_judged", path="judge")
