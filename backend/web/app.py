@@ -35,6 +35,7 @@ from backend.web.openapi import DocumentedApp
 from backend.web.rate_limits import WITH_ACCOUNTS, RateLimits
 from backend.web.request_ids import RequestIds
 from backend.web.request_traces import RequestTraces
+from backend.web.route_index import RouteIndex
 from backend.web.security_middleware import Credentials, SecurityMiddleware
 from backend.web.shared_pages import SharedPages
 from backend.web.static_files import STATIC, Documentation, VersionedFiles
@@ -126,6 +127,7 @@ def create_app(
     sub_path = SubPath(
         settings.root_path, first_segments(getattr(route, "path", "") for route in [*app.routes, *routes])
     )
+    app.router.middleware_stack = RouteIndex(app.router)
     app.state.edge = AppContext(settings, factory, store, own_version(), sub_path)
     errors.install(app, routes, settings.embed_origins)
     _add_middleware(app, settings, sub_path)
