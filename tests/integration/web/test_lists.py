@@ -125,7 +125,7 @@ def reader(session: Session, scene: PageScene, kind: str) -> tuple[Any, Callable
         "runs": (runs_view.RUN_ORDER, lambda order, size: runs_view.runs(session, {}, None, size, order)),
         "episodes": (
             runs_view.EPISODE_ORDER,
-            lambda order, size: runs_view.episodes(session, run.id, {}, None, size, order),
+            lambda order, size: runs_view.episodes(session, [run.id], {}, None, size, order),
         ),
         "tasks": (
             benchmarks_view.TASK_ORDER,

@@ -24,7 +24,7 @@ def matches(routes: Sequence[BaseRoute], scope: Scope) -> tuple[BaseRoute | None
     """The first route that matches, and the first that does but for the method."""
     found = [(route.matches(dict(scope))[0], route) for route in routes]
     full, partial = ([route for match, route in found if match is kind] for kind in (Match.FULL, Match.PARTIAL))
-    return (full or [None])[0], (partial or [None])[0]
+    return next(iter(full), None), next(iter(partial), None)
 
 
 class TestProduct:

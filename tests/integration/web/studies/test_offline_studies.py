@@ -383,15 +383,8 @@ class TestForm:
         data = {"name": "buttons", "form": "deskarena"}
         assert fresh.post("/demonstrations", data=data, files=files).status_code == 303
         assert fresh.post("/demonstrations", data={**data, "name": "a b"}, files=files).status_code == 422
-        form = {
-            "demonstrations": "buttons",
-            "agent": "prompt",
-            "params": '{"model": "m", "endpoint": "openai"}',
-            "factor_0": "params.history",
-            "levels_0": "3, 0",
-            "design": "full",
-            "key": "k",
-        }
+        form = {"demonstrations": "buttons", "agent": "prompt", "design": "full", "key": "k"}
+        form |= {"params": '{"model": "m", "endpoint": "openai"}', "factor_0": "params.history", "levels_0": "3, 0"}
         assert fresh.get("/studies/offline/new", headers=PAGE).status_code == 200
         wrong = fresh.post("/studies/offline/new", data={**form, "levels_0": "x, y"}, headers=PAGE)
         assert (wrong.status_code, 'aria-describedby="error-params"' in wrong.text) == (422, True)
