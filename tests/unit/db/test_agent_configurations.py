@@ -1,4 +1,4 @@
-"""Rows of a leaderboard without a database."""
+"""Names of agent configurations."""
 
 from backend.db.models import AgentConfiguration
 
