@@ -132,8 +132,7 @@ class SharedPages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request with a shared page if there is one."""
         store = self._store() if _wants_page(scope) else None
-        board = scope["path"].startswith(BOARDS)
-        state = await store.state(board_state if board else committed_state) if store is not None else None
+        state = await store.state(board_state if _is_board(scope) else committed_state) if store is not None else None
         if store is None or state is None:
             await self._app(scope, receive, send)
             return
@@ -168,8 +167,7 @@ class SharedPages:
             await self._app({**scope, "headers": headers}, receive, recorder)
             if recorder.start is not None:
                 template, until = scope["state"].get(TEMPLATE, ""), store.now() + SHARED_SECONDS
-                board = scope["path"].startswith(BOARDS)
-                page = SharedPage(place[1], until, recorder.start, bytes(recorder.body), template, board)
+                page = SharedPage(place[1], until, recorder.start, bytes(recorder.body), template, _is_board(scope))
                 store.keep(place[0], page)
         finally:
             del computing[place]
@@ -224,6 +222,10 @@ def _wants_page(scope: Scope) -> bool:
         return False
     headers = Headers(scope=scope)
     return "text/html" in headers.get("accept", "") and "no-cache" not in headers.get("cache-control", "")
+
+
+def _is_board(scope: Scope) -> bool:
+    return str(scope["path"]).startswith(BOARDS)
 
 
 def _key(scope: Scope) -> Key:
