@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, Page, expect
 
 # Five seconds, which Playwright waits by itself, are little for a busy machine.
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [

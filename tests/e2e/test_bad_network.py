@@ -72,7 +72,7 @@ class TestHalfOpenSocket:
             tile, stream = page.locator(f"[data-attempt='{attempt}']"), page.locator("[data-stream]")
             until(lambda: events.watched_width(attempt) >= 1, what="the page watches")
             events.put_frame(attempt, 1, pictures.desktop("live", 1), SIZE, ttl=60.0)
-            expect(tile).to_have_attribute("data-frame-seq", "1", timeout=20_000)
+            expect(tile).to_have_attribute("data-frame-seq", "1", timeout=60_000)
             expect(stream).to_have_text("live")
             # Beats alone keep a quiet connection: no socket is opened again.
             opened_before, quiet = len(sockets), next(one for one in sockets if one.url.endswith("/ws/events"))
@@ -83,7 +83,7 @@ class TestHalfOpenSocket:
             # Nothing ends, nothing arrives: only the silence tells.
             link.set("web", LinkMode.MUTE)
             events.put_frame(attempt, 2, pictures.desktop("live", 2), SIZE, ttl=60.0)
-            expect(tile).to_have_attribute("data-frame-seq", "2", timeout=30_000)
+            expect(tile).to_have_attribute("data-frame-seq", "2", timeout=60_000)
             expect(stream).to_have_text("live")
             assert len(sockets) > opened_before
 
@@ -96,12 +96,12 @@ class TestWithoutSockets:
         # No `window`: a socket that is refused is an error in the console.
         with served(made, tmp_path, sockets=False) as site, browser.new_page(base_url=site) as page:
             opened(page, f"/episodes/{claim.episode_id}")
-            expect(page.locator(".live-age")).to_have_text("no live stream: newest step", timeout=30_000)
+            expect(page.locator(".live-age")).to_have_text("no live stream: newest step", timeout=60_000)
             expect(page.locator("[data-stream]")).to_have_text("no stream, read every 5 s")
             image = page.locator("[data-replay-target=image]")
             first = image.get_attribute("src")
             made.step(claim, 1, picture=pictures.desktop("second", 1))
-            expect(page.locator("ol .step[aria-current]")).to_have_attribute("data-index", "1", timeout=30_000)
+            expect(page.locator("ol .step[aria-current]")).to_have_attribute("data-index", "1", timeout=60_000)
             expect(image).not_to_have_attribute("src", first or "")
 
 
@@ -111,8 +111,8 @@ class TestStoriesOnASlowMachine:
         with served(acting[0], tmp_path) as site, slow(browser, site) as page:
             opened(page, "/runs/new")
             page.locator("#repeats").fill("2")
-            expect(page.locator("#forecast .value").first).to_have_text("6", timeout=30_000)
-            expect(page.locator("#estimate .board")).to_be_visible(timeout=30_000)
+            expect(page.locator("#forecast .value").first).to_have_text("6", timeout=60_000)
+            expect(page.locator("#estimate .board")).to_be_visible(timeout=60_000)
             page.locator("input[name=agent][value=noop]").check()
             page.locator("#forecast button").click()
             page.wait_for_url("**/runs/*-*")

@@ -64,5 +64,5 @@ def test_pages_ask_only_below_their_path(browser: Browser, site: str, scene: Pag
         attempt = scene.attempts[0]
         until(lambda: events.watched_width(attempt) >= 1, 30, what="the worker knows that somebody watches")
         events.put_frame(attempt, 1, pictures.desktop("live", 1), {"width": 1280, "height": 720})
-        expect(page.locator(f"[data-attempt='{attempt}']")).to_have_attribute("data-frame-seq", "1", timeout=20_000)
+        expect(page.locator(f"[data-attempt='{attempt}']")).to_have_attribute("data-frame-seq", "1", timeout=60_000)
         assert outside == []

@@ -144,13 +144,13 @@ def lost_and_begun_again(made: World, claim: Claim) -> Claim:
 def seen_and_taken_over(page: Page, attempt_id: UUID) -> None:
     """The episode's page shows this attempt's live picture and gives a person its desktop."""
     view, bar = page.locator(f"[data-attempt='{attempt_id}']"), page.locator("[data-remote-desktop-target=bar]")
-    expect(view).to_have_count(1, timeout=20_000)
-    expect(bar).to_have_attribute("data-status", "agent", timeout=20_000)
+    expect(view).to_have_count(1, timeout=60_000)
+    expect(bar).to_have_attribute("data-status", "agent", timeout=60_000)
     until(lambda: events.watched_width(attempt_id) >= 1, what="the worker knows that somebody watches")
     events.put_frame(attempt_id, 1, pictures.desktop("live", 1), {"width": 1280, "height": 720})
-    expect(view).to_have_attribute("data-frame-seq", "1", timeout=20_000)
+    expect(view).to_have_attribute("data-frame-seq", "1", timeout=60_000)
     page.locator("[data-remote-desktop-target=take]").click()
-    expect(bar).to_have_attribute("data-status", "you", timeout=20_000)
+    expect(bar).to_have_attribute("data-status", "you", timeout=60_000)
 
 
 @pytest.mark.sampled(1)
@@ -182,7 +182,7 @@ class TestAnotherAttempt:
             expect(current).to_have_attribute("data-index", "0")
             page.locator(".replay").evaluate("element => { element.same = true; }")
             made.lose(again, FailureClass.CLUSTER)
-            expect(page.locator("nav.segmented a[href$='attempt=2']")).to_contain_text("lost", timeout=20_000)
+            expect(page.locator("nav.segmented a[href$='attempt=2']")).to_contain_text("lost", timeout=60_000)
             assert page.locator(".replay").evaluate("element => element.same")
             expect(current).to_have_attribute("data-index", "0")
             page.keyboard.press("j")
@@ -203,7 +203,7 @@ class TestLongEpisode:
             for index in range(2, 62):
                 made.step(claim, index)
                 if index % 6 == 1:
-                    expect(current).to_have_attribute("data-index", str(index), timeout=20_000)
+                    expect(current).to_have_attribute("data-index", str(index), timeout=60_000)
             expect(page.locator("#result .score")).to_contain_text("62")
             assert [rows.count(), rows.first.get_attribute("data-index")] == [12, "50"]
             texts = [answer for answer in answers if "/artifacts/" not in answer.url]
@@ -223,7 +223,7 @@ class TestLongEpisode:
             expect(page.locator("[data-step-detail]")).to_have_attribute("data-step-detail", "49")
             page.locator("[data-replay-target=follow]").click()
             made.step(claim, 62)
-            expect(current).to_have_attribute("data-index", "62", timeout=20_000)
+            expect(current).to_have_attribute("data-index", "62", timeout=60_000)
 
 
 def book(**cells: object) -> bytes:

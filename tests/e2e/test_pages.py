@@ -147,7 +147,7 @@ class TestLive:
             tile = page.locator(f"[data-attempt='{attempt}']")
             for number in range(1, 4):
                 events.put_frame(attempt, number, pictures.desktop("live", number), {"width": 1280, "height": 720})
-                expect(tile).to_have_attribute("data-frame-seq", str(number), timeout=20_000)
+                expect(tile).to_have_attribute("data-frame-seq", str(number), timeout=60_000)
                 seen.add(tile.locator("img").get_attribute("src"))
             assert len(seen) == 3
             # A newer version of the page leaves alone what the browser has set.
@@ -155,7 +155,7 @@ class TestLive:
                 "document.getElementById('main').setAttribute('data-older', ''),"
                 "document.dispatchEvent(new Event('visibilitychange'))"
             )
-            expect(page.locator("#main")).not_to_have_attribute("data-older", "", timeout=20_000)
+            expect(page.locator("#main")).not_to_have_attribute("data-older", "", timeout=60_000)
             expect(tile).to_have_attribute("data-frame-seq", "3")
             # The mark of the page's own stream stays one: its words once replaced what was on the tiles.
             assert page.locator("[data-stream]").count() == 1

@@ -147,7 +147,7 @@ class TestWholePath:
         frames = _frames_while_it_runs(page) - {""}
         assert len(frames) >= 2, "the live picture changed while the agent worked"
 
-        expect(page.locator(".verdict .score")).to_have_text("1", timeout=30_000)
+        expect(page.locator(".verdict .score")).to_have_text("1", timeout=60_000)
         steps = page.locator("[data-replay-target=step]")
         assert steps.count() >= 2
         image = page.locator("[data-replay-target=image]")

@@ -59,7 +59,7 @@ kind(
 )
 kind(
     "part database",
-    "the same for longer than a lease; what was swallowed arrives afterwards",
+    "the same for longer than a lease; the delayed data arrives afterwards",
     lambda r: LinkFault(_database(r), LinkMode.HOLE, longer(r)),
     loses=True,
 )

@@ -176,7 +176,11 @@ def _kinds() -> None:
         ("cluster throttles", "the cluster's API answers 429", "throttles"),
         ("cluster slow", "the cluster's API takes a second more for each request", "is slow"),
         ("cluster conflicts", "the cluster's API answers every change with 409", "answers 409"),
-        ("cluster loses answers", "the cluster's API does what it is asked, and its answer is lost", "loses answers"),
+        (
+            "cluster loses answers",
+            "the cluster's API carries out requests, but its responses are lost",
+            "loses answers",
+        ),
     ):
         kind(name, sentence, lambda r, how=how: ApiHit(how, a_while(r)), FLAVOUR)  # type: ignore[misc]
     kind("watches end", "all watches end, and old versions are gone (410)", lambda _: ApiHit("forgets", 0.0), FLAVOUR)
