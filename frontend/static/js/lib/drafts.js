@@ -1,3 +1,5 @@
+import { at } from "./address.js";
+
 // What this reader has typed into forms and not sent yet, kept by the browser. A form that is sent keeps its draft until
 // the service has taken it: the answer is another page, or one without an error.
 const SENT = "draft-sent";
@@ -38,7 +40,9 @@ export function settle() {
     const [visit] = performance.getEntriesByType("navigation");
     const redirected = visit?.type === "navigate" && visit.redirectCount > 0;
     // Who has to sign in first has sent nothing.
-    const taken = answered ? answered < 400 : redirected && !document.querySelector('form[action$="/login"]');
+    const taken = answered
+      ? answered < 400
+      : redirected && !document.querySelector(`form[action="${at("/login")}"]`);
     if (taken) discard(key);
   } catch {}
 }
