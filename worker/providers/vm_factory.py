@@ -223,9 +223,10 @@ class VmFactory:
             with phase("rest", limit=_SETTLE_SECONDS, screen=screen):
                 rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
             with phase("health", screen=screen):
+                frame = client.frame()
                 # An emulated machine's clock drifts while it boots on a busy host.
                 restore(client, secret, seconds=CLONE_SECONDS)
-                check_health(client, order.screen, client.frame(), self._limits, pause=_pause)
+                check_health(client, order.screen, frame, self._limits, pause=_pause)
             client.close()
             with phase("freeze"):
                 frozen = supervisor.freeze(handle, place)

@@ -18,7 +18,7 @@ OLD, NEW = "the-template-s-secret", "this-clone-s-secret"
 
 
 class ResumingGuest(http.server.ThreadingHTTPServer):
-    """Answers /probe and /restored; the first answer may be delayed by `slow` seconds."""
+    """Answers /probe and /restored; the first answers may be delayed by the seconds of `delays`."""
 
     daemon_threads = True
 
@@ -26,7 +26,7 @@ class ResumingGuest(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.secret = OLD
         self.told: list[dict[str, Any]] = []
-        self.slow = 0.0
+        self.delays: list[float] = []
         self.status = 200
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
@@ -53,9 +53,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.told.append(told)
-        if self.server.slow:
-            threading.Event().wait(self.server.slow)
-            self.server.slow = 0.0
+        if self.server.delays:
+            threading.Event().wait(self.server.delays.pop(0))
         if self.server.status != 200:
             self._answer({"error": "failed", "message": "no clock"}, self.server.status)
         else:
@@ -86,12 +85,19 @@ class TestRestore:
         restore(GuestDesktop(guest.address, NEW), NEW)
         assert guest.told[0]["entropy"] != guest.told[1]["entropy"]
 
-    def test_a_guest_that_woke_up_slowly_hears_the_time_again(self, guest: ResumingGuest) -> None:
-        guest.slow = 1.0
+    def test_a_guest_that_answers_slowly_is_told_the_time_until_it_is_fresh(self, guest: ResumingGuest) -> None:
+        guest.delays = [1.1, 1.2]
         restore(GuestDesktop(guest.address, OLD), NEW)
-        first, second = guest.told
+        first, second, third = guest.told[:3]
         assert second["time"] - first["time"] >= 1.0
-        assert second["secret"] == NEW
+        assert third["time"] - second["time"] >= 1.0
+        assert third["secret"] == NEW
+
+    def test_a_guest_that_stays_slow_is_told_again_until_the_deadline(self, guest: ResumingGuest) -> None:
+        guest.delays = [1.1] * 1000
+        restore(GuestDesktop(guest.address, OLD), NEW, seconds=4.0)
+        assert len(guest.told) >= 2
+        assert guest.delays, "it is not told for ever"
 
     def test_a_guest_that_cannot_is_lost(self, guest: ResumingGuest) -> None:
         guest.status = 500
