@@ -205,7 +205,8 @@ class TestLongEpisode:
                 if index % 6 == 1:
                     expect(current).to_have_attribute("data-index", str(index), timeout=60_000)
             expect(page.locator("#result .score")).to_contain_text("62")
-            assert [rows.count(), rows.first.get_attribute("data-index")] == [12, "50"]
+            expect(rows).to_have_count(12)
+            expect(rows.first).to_have_attribute("data-index", "50")
             texts = [answer for answer in answers if "/artifacts/" not in answer.url]
             wholes = [answer for answer in texts if answer.url.endswith(address)]
             assert len(wholes) <= 2, "the page itself, and once again when its stream has begun"
@@ -214,7 +215,8 @@ class TestLongEpisode:
             assert sent < 150_000
             page.keyboard.press("Home")
             expect(page.locator(".stage")).to_have_attribute("data-shown", "0")
-            assert [rows.count(), rows.last.get_attribute("data-index")] == [50, "49"]
+            expect(rows).to_have_count(50)
+            expect(rows.last).to_have_attribute("data-index", "49")
             page.locator("[data-replay-target=further]").click()
             expect(current).to_have_attribute("data-index", "50")
             page.locator("#step-panels").scroll_into_view_if_needed()
