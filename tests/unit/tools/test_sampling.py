@@ -90,7 +90,8 @@ def drawn(folder: Path, *words: str, **settings: str) -> list[str]:
     (folder / "test_cases.py").write_text(CASES)
     (folder / "conftest.py").write_text(HOOK)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n sampled\n campaign\n long\n")
-    outer = {name: value for name, value in os.environ.items() if not name.startswith("DESKARENA_TEST_")}
+    own = ("DESKARENA_TEST_", "PYTEST_")
+    outer = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     environment = {**outer, **settings, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     line = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", *words]
     done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False)
