@@ -48,8 +48,8 @@ def _condition(kind: str, status: str, reason: str, message: str) -> Json:
 
 
 def _set(node: Json, condition: Json) -> None:
-    kept = [condition for condition in node["status"].get("conditions") or [] if condition["type"] != condition["type"]]
-    node["status"]["conditions"] = [*kept, condition]
+    others = [old for old in node["status"].get("conditions") or [] if old["type"] != condition["type"]]
+    node["status"]["conditions"] = [*others, condition]
 
 
 def add_taint(node: Json, key: str, *effects: str) -> None:

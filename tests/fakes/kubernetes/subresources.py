@@ -105,8 +105,8 @@ def _evicted(pod: Json) -> None:
         "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
     }  # fmt: skip
-    kept = [condition for condition in pod["status"].get("conditions") or [] if condition["type"] != condition["type"]]
-    pod["status"]["conditions"] = [*kept, condition]
+    others = [old for old in pod["status"].get("conditions") or [] if old["type"] != condition["type"]]
+    pod["status"]["conditions"] = [*others, condition]
 
 
 def _spend(state: State, pod: Json) -> None:
