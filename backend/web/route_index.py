@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from fastapi import APIRouter
-from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -63,6 +62,16 @@ def first_part(path: str) -> str:
 
 def _keys(route: BaseRoute) -> Iterator[str]:
     """First parts of the paths of a router or route."""
-    for context in iter_route_contexts([route]):
-        key = first_part(context.path or "")
+    for path in _paths(route):
+        key = first_part(path)
         yield ANY if "{" in key else key
+
+
+def _paths(route: BaseRoute) -> Iterator[str]:
+    """Paths as the routers were written with: FastAPI's own walk builds all that a request to each of them needs."""
+    included = getattr(route, "original_router", None)
+    if included is None:
+        yield getattr(route, "path", "")
+    else:
+        for inner in included.routes:
+            yield from _paths(inner)
