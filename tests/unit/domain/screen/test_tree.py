@@ -150,9 +150,9 @@ class TestLinear:
 
     def test_ten_thousand_nodes(self) -> None:
         xml = large_tree(10_000)
-        before = time.thread_time()
+        before = time.process_time()
         assert linear(xml).count("\n") == 9998
-        assert time.thread_time() - before < 10.0  # `make bench-observe` holds the real limit.
+        assert time.process_time() - before < 1.0  # `make bench-observe` holds the real limit.
 
 
 class TestEstimatedTokens:
