@@ -182,9 +182,12 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
 
 @contextmanager
 def read_only(factory: SessionFactory) -> Iterator[Session]:
-    """One transaction in which the server refuses every write and every row lock. Raises Unavailable."""
+    """One transaction that sees one moment, and in which the server refuses every write and row lock.
+
+    Otherwise two statements may see different moments, and a page contradict itself. Raises Unavailable.
+    """
     with unit_of_work(factory) as session:
-        session.connection(execution_options={"postgresql_readonly": True})
+        session.connection(execution_options={"postgresql_readonly": True, "isolation_level": "REPEATABLE READ"})
         session.info[_READ_ONLY] = True
         yield session
 

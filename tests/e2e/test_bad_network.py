@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Route, WebSocket, expect
 
+from backend.domain.model.episode import EndedBy
 from backend.services import events
+from backend.services.attempts import attempts
 from backend.services.scheduling.claims import Claim
 from tests import databases
 from tests.e2e.chromium import opened, slow, window
@@ -103,6 +105,24 @@ class TestWithoutSockets:
             made.step(claim, 1, picture=pictures.desktop("second", 1))
             expect(page.locator("ol .step[aria-current]")).to_have_attribute("data-index", "1", timeout=60_000)
             expect(image).not_to_have_attribute("src", first or "")
+
+
+class TestRefusedRead:
+    def test_the_page_reads_again(self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path) -> None:
+        made, claim = acting
+        # No `window`: a refused request is an error in the console.
+        with served(made, tmp_path) as site, browser.new_page(base_url=site) as page:
+            made.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
+            opened(page, f"/runs/{claim.run_id}")
+            stream = page.locator("[data-stream]")
+            expect(stream).to_have_text("live")
+            page.wait_for_load_state("networkidle")  # It reads once when its stream opens.
+            page.route(f"**/runs/{claim.run_id}", lambda route: route.fulfill(status=503), times=1)
+            before = page.locator("#main").inner_text()
+            made.score_only(claim)  # Nothing happens afterwards that would have it read.
+            expect(stream).to_have_text("reconnecting", timeout=60_000)
+            until(lambda: page.locator("#main").inner_text() != before, 60, what="the score is shown")
+            expect(stream).to_have_text("live")
 
 
 @pytest.mark.sampled(1)

@@ -46,6 +46,16 @@ class TestReadOnly:
             assert session.scalar(text("SELECT pg_backend_pid()")) == pid
 
 
+    def test_all_its_statements_see_one_moment(self, factory: SessionFactory) -> None:
+        with read_only(factory) as session:
+            before = set(session.scalars(select(Project.name)))
+            with unit_of_work(factory) as writer:
+                writer.add(Project(name="later"))
+            assert set(session.scalars(select(Project.name))) == before
+        with read_only(factory) as session:
+            assert set(session.scalars(select(Project.name))) == {*before, "later"}
+
+
 class TestTexts:
     def test_any_text_is_searched_for_and_stored(self, factory: SessionFactory) -> None:
         hostile, cleaned = "a\x00b\ud800", "a\ufffdb?"

@@ -4,14 +4,15 @@ import { Socket } from "../lib/socket.js";
 
 const MIN_INTERVAL = 900;
 const POLL_INTERVAL = 5000;
-const WORDS = { on: "live", off: "reconnecting", polling: "no stream, read every 5 s", ended: "ended" };
+const WORDS = { off: "reconnecting", polling: "no stream, read every 5 s", on: "live", ended: "ended" };
 
 // Keeps a page up to date: each event of its stream leads to one fetch of the same address, at most one a
-// second, and only what differs is touched. A page may have several streams, separated
-// by spaces. While a stream is down, the page says so; it catches up when the stream is back. If none can be opened,
-// the page is read every 5 s, and says that.
+// second, and only what differs is touched. A page may have several streams, separated by spaces. While one is down, the
+// page says so, and catches up when it is back. Where one cannot be opened, the page is read every 5 s, and says that.
+// A read that fails is made again.
 export default class Refresh extends Controller {
   connect() {
+    this.states = new Map();
     this.sockets = this.element.dataset.refreshStream.split(" ").map((base) => this.stream(base));
     this.on(document, "visibilitychange", () => !document.hidden && this.schedule());
   }
@@ -25,7 +26,7 @@ export default class Refresh extends Controller {
     };
     const socket = new Socket(() => (seq < 0 ? base : `${base}?after=${seq}`), {
       message: (text) => receive(JSON.parse(text)),
-      state: (state) => this.show(state),
+      state: (state) => this.follow(socket, state),
     });
     socket.open();
     return socket;
@@ -42,26 +43,31 @@ export default class Refresh extends Controller {
     for (const socket of this.sockets) socket.close();
   }
 
-  show(state) {
-    // What happened while no stream was open: before the first one too, unless the page says what it knows.
-    const known = this.state === "on" || (!this.state && "refreshSeq" in this.element.dataset);
+  follow(socket, state) {
+    // What happened while this stream was closed: before it first opened too, unless the page says what it knows.
+    const before = this.states.get(socket);
+    const known = before === "on" || (!before && "refreshSeq" in this.element.dataset);
+    this.states.set(socket, state);
     if (state === "on" && !known) this.schedule();
-    this.state = state;
+    // The page says the worst of its streams.
+    const states = new Set(this.states.values());
+    this.state = Object.keys(WORDS).find((word) => states.has(word));
     clearInterval(this.poll);
-    if (state === "polling") this.poll = setInterval(() => this.schedule(), POLL_INTERVAL);
+    if (this.state === "polling") this.poll = setInterval(() => this.schedule(), POLL_INTERVAL);
     this.mark();
   }
 
   mark() {
+    const state = this.failed && this.state === "on" ? "off" : this.state;
     for (const mark of document.querySelectorAll("[data-stream]")) {
-      mark.dataset.state = this.state;
-      mark.textContent = WORDS[this.state];
+      mark.dataset.state = state;
+      mark.textContent = WORDS[state];
     }
   }
 
-  schedule() {
+  schedule(interval = MIN_INTERVAL) {
     if (this.timer || document.hidden) return;
-    const wait = Math.max(0, MIN_INTERVAL - (performance.now() - (this.last ?? -MIN_INTERVAL)));
+    const wait = Math.max(0, interval - (performance.now() - (this.last ?? -interval)));
     this.timer = setTimeout(() => this.load(), wait);
   }
 
@@ -71,14 +77,17 @@ export default class Refresh extends Controller {
     const address = location.href;
     try {
       const fresh = await read(address, this.signal);
+      this.failed = false;
       if (!fresh) return;
       // The reader has gone on to another step meanwhile, which this answer does not show.
       if (location.href !== address) return this.schedule();
       show(fresh);
       if (this.state) this.mark(); // The newer version may have a mark that the page had not.
     } catch (error) {
-      // While it polls, it goes on.
-      if (error.name !== "AbortError" && this.state !== "polling") this.show("off");
+      if (error.name === "AbortError") return;
+      this.failed = true;
+      if (this.state) this.mark();
+      this.schedule(POLL_INTERVAL); // What the event announced is still to be shown.
     }
   }
 }

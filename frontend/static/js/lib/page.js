@@ -1,8 +1,9 @@
 import { morph } from "./morph.js";
 
-// The page at an address, null if the service refuses it.
+// The page at an address, null if the service refuses it. Throws where another try may succeed.
 export async function read(address, signal) {
   const response = await fetch(address, { headers: { Accept: "text/html" }, signal });
+  if (response.status === 429 || response.status >= 500) throw new Error(`status ${response.status}`);
   return response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : null;
 }
 
