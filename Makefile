@@ -41,9 +41,14 @@ run: setup ## Start everything on http://127.0.0.1:8000 (Ctrl-C stops it)
 	@exec $(BIN)/deskarena up $(ARGS)
 
 .PHONY: test
-test: ## Run the tests, seeded samples of the long parts (SEED=n): at most 20 minutes on two cores; `.ci/run` runs more
+test: ## Run the tests, seeded samples of the long parts (SEED=n): at most 20 minutes on two cores
 	@$(PREPARE) --tests
 	@$(PYTEST) $(TESTS)
+
+.PHONY: test-daily
+test-daily: ## Run all that `make test` draws from, and the campaigns: twice as long
+	@$(PREPARE) --tests
+	@DESKARENA_TEST_CAMPAIGNS=1 $(PYTEST) $(TESTS)
 
 .PHONY: test-all
 test-all: ## Run every test, the long ones in full, with all applications installed
@@ -51,9 +56,9 @@ test-all: ## Run every test, the long ones in full, with all applications instal
 	@DESKARENA_TEST_ALL=1 $(PYTEST) $(TESTS)
 
 .PHONY: test-seconds
-test-seconds: ## Measure how long the tests of `.ci/run` take: writes tests/seconds.json, by which processes share the files
+test-seconds: ## Measure how long the tests take: writes tests/seconds.json, by which processes share the files
 	@$(PREPARE) --tests
-	@DESKARENA_TEST_CAMPAIGNS=1 DESKARENA_TEST_SECONDS=tests/seconds.json $(PYTEST)
+	@DESKARENA_TEST_SECONDS=tests/seconds.json $(PYTEST)
 
 .PHONY: mutants
 mutants: ## Mutation testing: try a sample of N mutants and list those that no test kills (SEED=n N=200 ARGS="--page FILE")

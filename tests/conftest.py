@@ -57,7 +57,7 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves long tests to `make test-all` and `.ci/run`, and orders the files for the processes that share them."""
+    """Leaves long tests to `make test-daily` and `make test-all`, and orders the files for the processes."""
     out = left_out(items)
     config.hook.pytest_deselected(items=out)  # Counted at the end, so that nobody forgets them.
     not_run = set(out)

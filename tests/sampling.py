@@ -1,7 +1,7 @@
-"""Seeded samples of the long parts: `make test SEED=n` runs a part of them, `.ci/run` more, `make test-all` everything.
+"""Seeded samples of the slow tests: `make test SEED=n` draws them, `make test-daily` runs more, `make test-all` all.
 
 What is left to the longer runs: all but so many of the tests with the mark `sampled(number)`, and the tests with the
-mark `campaign`; `.ci/run` runs both. Only `make test-all` runs tests with the mark `long`, and all of what `sample`
+mark `campaign`; `make test-daily` runs both. Only `make test-all` runs tests with the mark `long`, and all of what `sample`
 draws from.
 """
 
@@ -27,7 +27,7 @@ def runs_everything() -> bool:
 
 
 def runs_campaigns() -> bool:
-    """True under `.ci/run`, which sets DESKARENA_TEST_CAMPAIGNS, and under `make test-all`."""
+    """True under `make test-daily`, which sets DESKARENA_TEST_CAMPAIGNS, and under `make test-all`."""
     return runs_everything() or os.environ.get("DESKARENA_TEST_CAMPAIGNS") == "1"
 
 
@@ -65,15 +65,15 @@ def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     return out
 
 
-def sample(items: Sequence[T], size: int, *, in_ci: bool = True) -> list[T]:
+def sample(items: Sequence[T], size: int, *, daily: bool = False) -> list[T]:
     """At most `size` of the items, the same ones for the same seed, in their own order; all under `make test-all`.
 
     Args:
         items: to draw from.
         size: of the sample.
-        in_ci: `.ci/run` takes a sample, too. False: it takes all.
+        daily: `make test-daily` takes all of them; else only `make test-all` does.
     """
-    if runs_everything() or (runs_campaigns() and not in_ci) or len(items) <= size:
+    if runs_everything() or (runs_campaigns() and daily) or len(items) <= size:
         return list(items)
     chosen = random.Random(seed()).sample(range(len(items)), size)  # noqa: S311 -- a sample, not a secret
     return [items[index] for index in sorted(chosen)]

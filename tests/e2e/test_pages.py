@@ -17,7 +17,7 @@ from tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 PAGES = 6
-"""That `make test` looks at, drawn by the seed; `.ci/run` looks at all."""
+"""That `make test` looks at, drawn by the seed; `make test-daily` looks at all."""
 
 
 def addresses(scene: PageScene) -> dict[str, str]:
@@ -71,7 +71,7 @@ class TestEveryPage:
     def test_axe_finds_nothing_and_nothing_sticks_out(self, browser: Browser, site: str, scene: PageScene) -> None:
         wrong: list[str] = []
         with window(browser, site) as page:
-            for name, address in sample(list(addresses(scene).items()), PAGES, in_ci=False):
+            for name, address in sample(list(addresses(scene).items()), PAGES, daily=True):
                 page.emulate_media(color_scheme="light")
                 opened(page, address)
                 laid_out(page)

@@ -22,7 +22,7 @@ from tests.sampling import sample
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 CREATIVE = "creative"
 PAGES = 4
-"""That `make test` looks at, drawn by the seed; `.ci/run` looks at all."""
+"""That `make test` looks at, drawn by the seed; `make test-daily` looks at all."""
 
 
 def works(made: World) -> None:
@@ -78,7 +78,7 @@ class TestEveryPage:
     def test_is_usable(self, browser: Browser, site: str, pages: tuple[World, dict[str, str]]) -> None:  # noqa: F811
         wrong = {}
         with window(browser, site) as page:
-            for name, address in sample(list(pages[1].items()), PAGES, in_ci=False):
+            for name, address in sample(list(pages[1].items()), PAGES, daily=True):
                 opened(page, address)
                 try:
                     usable(page)

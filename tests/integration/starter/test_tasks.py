@@ -1,7 +1,7 @@
 """The starter on real desktops: the oracle solves every task, doing nothing none, FAIL only what cannot be done.
 
-`make test` runs one or two seeded tasks of each system with each agent, `.ci/run` eight tasks with all agents and the
-oracle on all of Windows, `make test-all` everything.
+`make test` runs one or two seeded tasks of each system with each agent, `make test-daily` eight tasks with all agents
+and the oracle on all of Windows, `make test-all` everything.
 """
 
 from pathlib import Path

@@ -30,13 +30,13 @@ class TestSample:
         monkeypatch.setenv("DESKARENA_TEST_ALL", "1")
         assert sample(range(50), 10) == list(range(50))
 
-    def test_is_everything_in_ci_only_where_that_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_is_everything_each_day_where_that_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("DESKARENA_TEST_ALL", raising=False)
         monkeypatch.setenv("DESKARENA_TEST_CAMPAIGNS", "1")
         assert len(sample(range(50), 10)) == 10
-        assert sample(range(50), 10, in_ci=False) == list(range(50))
+        assert sample(range(50), 10, daily=True) == list(range(50))
         monkeypatch.delenv("DESKARENA_TEST_CAMPAIGNS")
-        assert len(sample(range(50), 10, in_ci=False)) == 10
+        assert len(sample(range(50), 10, daily=True)) == 10
 
 
 class TestMarks:
@@ -108,7 +108,7 @@ class TestSampled:
             assert sum("test_kinds" in name for name in chosen) == 2
             assert [name for name in chosen if "[" not in name] == ["test_plain"]
 
-    def test_all_in_ci(self, tmp_path: Path) -> None:
+    def test_all_each_day(self, tmp_path: Path) -> None:
         chosen = drawn(tmp_path, DESKARENA_TEST_CAMPAIGNS="1")
         assert len(chosen) == 20 + 20 + 18 + 2
         assert "test_long" not in chosen
