@@ -227,6 +227,26 @@ class TestLongEpisode:
             made.step(claim, 62)
             expect(current).to_have_attribute("data-index", "62", timeout=60_000)
 
+    def test_a_step_that_a_fetched_part_has_already_is_listed_once(
+        self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path
+    ) -> None:
+        made, claim = acting
+
+        def recorded_meanwhile(route: Route) -> None:
+            made.step(claim, 51)
+            route.continue_()
+
+        with served(made, tmp_path) as site, window(browser, site) as page:
+            for index in range(2, 50):
+                made.step(claim, index)
+            opened(page, f"/episodes/{claim.episode_id}")
+            rows, current = page.locator("ol .step"), page.locator("ol .step[aria-current]")
+            expect(current).to_have_attribute("data-index", "49", timeout=60_000)
+            page.route(re.compile("/steps.*first=50"), recorded_meanwhile, times=1)
+            made.step(claim, 50)
+            expect(current).to_have_attribute("data-index", "51", timeout=60_000)
+            expect(rows).to_have_count(2)
+
 
 def book(**cells: object) -> bytes:
     made = openpyxl.Workbook()

@@ -75,7 +75,8 @@ class ScreenWatch:
         """
         self._take, self._now, self._lock = take, now, Lock()
         self._picture: Image | None = None
-        self._changed_at, self._text = 0.0, ""
+        self._changed_at = 0.0
+        self._text: str | None = ""
 
     def look(self) -> ScreenSample | None:
         """Samples the screen; None if there is no picture."""
@@ -88,6 +89,7 @@ class ScreenWatch:
         first, changed = before is None, before is None or _differ(before, picture)
         if changed:
             self._changed_at = self._now()
+        if changed or self._text is None:
             self._text = "" if _is_blank(picture) else _last_lines(picture)
         if _is_blank(picture):
             state = ScreenState.BLANK
@@ -97,7 +99,7 @@ class ScreenWatch:
             state = ScreenState.CHANGED if changed else ScreenState.STILL
         out = io.BytesIO()
         picture.save(out, "PNG", compress_level=1)
-        return ScreenSample(state, out.getvalue(), self._now() - self._changed_at, self._text)
+        return ScreenSample(state, out.getvalue(), self._now() - self._changed_at, self._text or "")
 
 
 def decoded_png(data: bytes) -> "Image | None":
@@ -143,8 +145,11 @@ def _share(gray: "Image", background: int) -> float:
     return 1.0 - near / sum(counts)
 
 
-def _last_lines(picture: "Image") -> str:
-    """Last lines of a text console: light letters on a dark background. Empty otherwise, and without Tesseract."""
+def _last_lines(picture: "Image") -> str | None:
+    """Last lines of a text console: light letters on a dark background. Empty otherwise, and without Tesseract.
+
+    None if a busy host could not read it in time.
+    """
     gray = picture.convert("L")
     if ocr.tesseract() is None or _background(gray) > _DARK:
         return ""
@@ -154,9 +159,11 @@ def _last_lines(picture: "Image") -> str:
     strip.save(out, "PNG")
     frame = Frame(data=out.getvalue(), media_type="image/png", width=strip.width, height=strip.height)
     try:
-        lines = ocr.read(frame, seconds=_OCR_SECONDS) or ()
+        lines = ocr.read(frame, seconds=_OCR_SECONDS)
     except DeskarenaError:
         return ""
+    if lines is None:
+        return None
     return printable(" ".join(str(line["text"]) for line in sorted(lines, key=lambda line: int(line["bbox"][1]))))
 
 

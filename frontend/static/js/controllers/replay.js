@@ -311,7 +311,9 @@ export default class Replay extends Scrubber {
     if (!fresh.length) return;
     this.last = Number(fresh.at(-1).dataset.index);
     this.pages.add(fresh);
-    this.list.append(...fresh.filter((row) => this.pages.first(Number(row.dataset.index)) === this.listed));
+    // A part that was fetched meanwhile has some of them already.
+    const isListed = ({ dataset: { index } }) => this.pages.first(Number(index)) === this.listed;
+    this.list.append(...fresh.filter((row) => isListed(row) && !this.row(row.dataset.index)));
     this.part("scrub").max = this.last;
     this.part("acted").textContent = this.last + (fresh.at(-1).dataset.final ? 0 : 1);
     this.pager();

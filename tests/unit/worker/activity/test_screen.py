@@ -92,6 +92,18 @@ class TestText:
         assert "Kernel panic" in look.text
         assert "Kernel panic" in look.words()
 
+    def test_what_a_busy_host_did_not_read_in_time_is_read_later(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        read = ocr.read
+        answers = iter([lambda *_: None])
+        monkeypatch.setattr(ocr, "read", lambda picture, *, seconds: next(answers, read)(picture))
+        shown = Shown()
+        shown.data = console("Kernel panic - not syncing")
+        first, second = shown.watch.look(), shown.watch.look()
+        assert first is not None
+        assert second is not None
+        assert first.text == ""
+        assert (second.state, "Kernel panic" in second.text) == (ScreenState.STILL, True)
+
     def test_of_a_desktop_nothing_is_read(self) -> None:
         shown, image = Shown(), Image.new("RGB", SIZE, "white")
         ImageDraw.Draw(image).text((0, 0), "File Edit View", font=ImageFont.load_default(16), fill="black")
