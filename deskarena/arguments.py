@@ -13,7 +13,7 @@ DEFAULTS: Mapping[str, Any] = {
     "enable_proxy": False,
     "client_password": "",
 }
-"""What belongs to OSWorld's own virtual machines, with its defaults."""
+"""Arguments for OSWorld's own virtual machines, with its defaults."""
 _MACHINE = "the service makes the desktops"
 _FORKS: Mapping[str, Mapping[str, str]] = {
     "DesktopEnv": dict.fromkeys(

@@ -13,9 +13,9 @@ from deskarena.errors import AttemptLost, EpisodeLost, NotRunnable, ServiceError
 
 WAIT = 30
 TEXTS = ("note", "accessibility_tree", "terminal", "clipboard", "windows")
-"""What an observation may say beside its picture; empty where the run does not show it."""
+"""Parts of an observation beside its picture; empty where the run does not show them."""
 RESULT = ("score", "solved", "outcome", "ended_by", "steps")
-"""What an agent learns of its verdict."""
+"""Fields of its verdict that an agent learns."""
 
 
 def run_request(  # noqa: PLR0913 - what a run is made of

@@ -1,7 +1,7 @@
 """Seeded samples of the slow tests: `make test SEED=n` draws them, `make test-daily` runs more, `make test-all` all.
 
-What is left to the longer runs: all but so many of the tests with the mark `sampled(number)`, and the tests with the
-mark `campaign`; `make test-daily` runs both. Only `make test-all` runs tests with the mark `long`, and all of what `sample`
+Left to the longer runs are all but so many of the tests with the mark `sampled(number)`, and the tests with the mark
+`campaign`; `make test-daily` runs both. Only `make test-all` runs tests with the mark `long`, and all of what `sample`
 draws from.
 """
 

@@ -13,7 +13,7 @@ DOCS = ROOT / "docs"
 SITE = ROOT / ".docs-site"
 STATIC = ROOT / "frontend" / "static"
 SHARED = ("css/tokens.css", "fonts", "img/logo.svg")
-"""What the site has in common with the service, below `frontend/static`."""
+"""Files that the site shares with the service, below `frontend/static`."""
 OWN = ("docs.css", "docs.js")
 
 

@@ -61,7 +61,7 @@ NEXT_STEPS = {
     422: "Go back and correct the value.",
     503: "Nothing is lost. This page tries again by itself.",
 }
-"""What to do now, where an error has no hint of its own."""
+"""Hints by status, for errors without one of their own."""
 
 
 class TooLarge(DeskarenaError):

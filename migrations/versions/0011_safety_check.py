@@ -18,7 +18,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """What ended at a safety check was ended by the agent without DONE: its error."""
+    """Episodes that ended at a safety check were ended by the agent without DONE: its error."""
     for table in ("attempt", "episode"):
         op.execute(f"UPDATE {table} SET ended_by = 'agent_error' WHERE ended_by = 'safety_check'")  # noqa: S608 - fixed words
     _allow(BEFORE)

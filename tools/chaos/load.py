@@ -81,7 +81,7 @@ class EpisodeLoad:
         """Who acts in one episode at a time from outside."""
         self.target = 0
         self.runs: dict[UUID, int] = {}
-        """What was acknowledged: episodes by run."""
+        """Acknowledged submits: episodes by run."""
 
     def submit(self, agent: str, tasks: Sequence[str]) -> UUID:
         """Submits a run; retries with the same key while the API is unavailable."""

@@ -17,7 +17,7 @@ from tools.rolling_restart.site import Site
 
 TASK = "editor/add_milk"
 SHORT = {"benchmark": "starter", "agent": "noop", "provider": "local", "tasks": [TASK]}
-"""What clients submit, each time with one of a few keys."""
+"""Submits of clients, each with one of a few keys."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 _PIECE = 65_536
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Lead = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-"""What a server does with a connection."""
+"""A server's function for one connection."""
 
 
 def leading(onward: Callable[[], Awaitable[Streams]]) -> Lead:

@@ -19,7 +19,7 @@ class ChannelOutages:
         self._patience = {BROKER: patience, API: API_PATIENCE}
         self._why, self._since, self._noted_at, self._before = "", 0.0, 0.0, 0.0
         self.unheard = ""
-        """What was unavailable, if the agent has not been heard from since."""
+        """The unavailable channel, if the agent has not been heard from since."""
 
     def seconds(self) -> float:
         """Total seconds of outages so far."""

@@ -34,7 +34,7 @@ KVM_HINTS = {
     "no_access": ("give QEMU's user access: chgrp kvm /dev/kvm, chmod 660 /dev/kvm, and add the user to the group kvm"),
     "set": "unset DESKARENA_ACCELERATOR to use KVM only where it is faster",
 }
-"""What to do, by reason code."""
+"""Hints by reason code."""
 QEMU = CheckWords(
     name="qemu",
     works="VM desktops can run (with kvm at full speed, else emulated)",

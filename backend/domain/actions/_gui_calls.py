@@ -43,7 +43,7 @@ _CALL = re.compile(
 """A call at the beginning of a line, or behind the end of another one; `first` is its first argument's name."""
 _NAME_ALONE = re.compile(r"([A-Za-z_]{1,30})[.;]?\Z")
 _CALL_INSIDE = re.compile(r"['\"]\s{0,9}\)[^'\"]{0,200}?\b(\w{1,31})\s?\((?:\w{1,30}\s?=\s?['\"(\[<]|\))")
-"""What the text of a call holds if the call ended before it, and words stand between it and the next one."""
+"""Text within a call that shows that the call ended before it, with words between it and the next one."""
 _KEY = re.compile(r"\s*(\w{1,30})\s*=\s*")
 _QUOTED_END = {quote: re.compile(rf"(?<!\\)(?:\\\\)*{quote}\s*+(?:,(?=\s*\w{{1,30}}\s*=)|,?\s*\Z)") for quote in "'\""}
 _BARE_END = re.compile(r",(?=\s*\w{1,30}\s*=)|\Z")

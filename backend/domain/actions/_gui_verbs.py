@@ -308,7 +308,7 @@ VERBS: Mapping[str, Verb] = {
     "fail": _ending(ActionType.FAIL),
     "terminate": (_End, _terminate),
 }
-"""What a call can mean. A format names each of its own calls by one of these."""
+"""Meanings of calls. A format gives one of these to each of its own calls."""
 
 
 def actions_of_call(call: GuiCall, verbs: Mapping[str, str], screen: Screen, path: str) -> Sequence[Action]:

@@ -78,7 +78,7 @@ class PaperTable(Frozen):
 
 
 SCORES = {"success_rate": SCORE}
-"""What papers print as success rate is a mean of scores. Protocols reference, section 1."""
+"""Papers print a mean of scores as success rate. Protocols reference, section 1."""
 
 
 def _columns(label: str, values: Mapping[str, str], kind: str = "") -> tuple[PaperColumn, ...]:

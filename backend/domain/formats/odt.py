@@ -24,7 +24,7 @@ _CONTENT_CONTROL = "{urn:org:documentfoundation:names:experimental:office:xmlns:
 """LibreOffice's extension, as it writes Word's content controls."""
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _ASIDE = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation")
-"""What holds paragraphs that are not of the text: deleted ones and comments."""
+"""Elements whose paragraphs are not of the text: deleted ones and comments."""
 _CHARACTERS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 _NOT_INLINE = {f"{_TEXT}{name}" for name in ("note", "number", "ruby-text", "script", "hidden-text")}
 _VOLATILE = {

@@ -22,7 +22,7 @@ PROCESSOR_SECONDS = 12
 LONGEST_SIDE = 32_000
 """Pixels; Tesseract's limit is 32,767."""
 NO_LANGUAGE = b"loading language"
-"""What Tesseract says where its installation is to blame."""
+"""Messages of Tesseract for which its installation is to blame."""
 LARGE = 4 * 10**6
 """Size in pixels from which a picture is not enlarged."""
 LARGEST = 10**7

@@ -22,7 +22,7 @@ _JOIN = re.compile(
     rf"(?<=[\d.])\s*(\*\*|[{_TIMES}^/])\s*(?=[\d.])|(?<=\d)\s*([xX])\s*(?=10[\^*⁰¹²³⁴-⁹⁻⁺])"
     rf"|(?<=\d)\s+(?=\d+/\d|(?:{'|'.join(_SCALES)})\b)"
 )
-"""What belongs to a number on both its sides, in spite of blanks."""
+"""Characters that belong to a number on both its sides, in spite of blanks."""
 _BLANK_BETWEEN_GROUPS = re.compile(r"(?<![\d.,'])([1-9]\d{0,2})((?: \d{3})+)(?![\d.,'])")
 _MINUS_APART = re.compile("(?<![\\d)\\]])(\\s|^)\N{MINUS SIGN}\\s+(?=[\\d.])")
 """A minus before a number, not between two."""

@@ -8,7 +8,7 @@ LONGEST = 1_500
 """Most lines and characters of an output that an agent is shown: its end says what went wrong."""
 LONGEST_LINE = 300
 UNTYPED = "deskarena:"
-"""What the desktop's keyboard begins a report on standard error with."""
+"""First words of each report that the desktop's keyboard writes to standard error."""
 TIMEOUT = "timeout"
 """Kind of the guest's refusal where code did not end in time."""
 MOST_OUTPUT = 100_000

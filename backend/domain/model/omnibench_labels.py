@@ -25,7 +25,7 @@ COMPLEXITIES: Mapping[str, str] = {
     "hierarchy": "depth: up to 2, 3 or 4, 5 or more",
     "branch": "width: up to 2, 3 or 4, 5 or more",
 }
-"""What each dimension counts, with the bounds of easy, medium and hard, as in its Table 5."""
+"""The quantity of each dimension, with the bounds of easy, medium and hard, as in its Table 5."""
 _LEVELS = frozenset(level.value for level in Difficulty)
 
 

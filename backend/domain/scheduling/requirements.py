@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 FENCE = "a fence for evaluation functions in Python (bubblewrap)"
-"""What a worker needs to judge by them, for people."""
+"""The need, in words, of a worker that judges by such functions."""
 
 
 @dataclass(frozen=True)

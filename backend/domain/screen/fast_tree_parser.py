@@ -41,7 +41,7 @@ class _Shape(NamedTuple):
 
     tag: str
     end: str
-    """What follows the `<` of its end tag; empty where it has none."""
+    """Text after the `<` of its end tag; empty where it has none."""
     pattern: re.Pattern[str]
     groups: tuple[int, ...]
     """Of name, text, two kinds, description, value, x, y, width, height; none where no such element counts."""

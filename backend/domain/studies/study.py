@@ -24,7 +24,7 @@ NOTHING = "none"
 TASKS = "tasks"
 """The factor whose levels are task sets: every other cell is measured on each of them, and compared within each."""
 _SAME = frozenset({"where", "repeats", "seed"})
-"""What pairs share, so that no factor may change it."""
+"""Settings that pairs share, so that no factor may change them."""
 _SIZES = frozenset({"screen", "image.fit"})
 _NAME = re.compile(r"\w[\w-]*(\.\w[\w-]*)*", re.ASCII)
 _SIZE = re.compile(r"(\d{1,5})x(\d{1,5})")

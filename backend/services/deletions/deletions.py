@@ -31,7 +31,7 @@ from backend.services.accounts.principal import principal_of
 from backend.services.read_model import ReadModel
 
 COLUMNS = frozenset(repository.ORDER)
-"""What the list can be sorted by."""
+"""Columns by which the list can be sorted."""
 
 
 class DeletionView(ReadModel):

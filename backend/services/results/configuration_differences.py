@@ -22,7 +22,7 @@ CONFIGURATION = (
 """Fields of a run that say who acts."""
 UNKNOWN = "unknown"
 PINS = ("code", "prompts", "model")
-"""What else defines an agent, as it was when the run was submitted."""
+"""Further parts of an agent's definition, as they were when the run was submitted."""
 
 
 class FieldDifference(ReadModel):

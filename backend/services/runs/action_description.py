@@ -9,7 +9,7 @@ from backend.services.read_model import short
 _OURS = re.compile(
     r"\Aimport pyautogui; import time; pyautogui\.FAILSAFE = False(?:; tag_\d{1,6} = \(-?\d+, -?\d+\))*\n"
 )
-"""What the action space and `DesktopEnv` put before the agent's code."""
+"""Code that the action space and `DesktopEnv` put before the agent's."""
 
 
 def action_words(action: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ DARK = ("#8a86e6", "#4a4790", "#8b8e96", "#4a4e56", "#6a66c4", "#62666e")
 SHAPES = ("", "/", "", ".", "x", "\\")
 PAPER = {"light": "#fffefb", "dark": "#171a1f"}
 _TEXTS = frozenset({"name", "x", "theta", "text", "customdata"})
-"""What a trace has of names of tasks, labels and configurations."""
+"""Attributes of a trace that hold names of tasks, labels and configurations."""
 INK = {"light": ("#474b53", "#dedacf"), "dark": ("#bdbec4", "#2b3039")}
 
 

@@ -45,7 +45,6 @@ class TestReadOnly:
             session.add(Project(name="one"))
             assert session.scalar(text("SELECT pg_backend_pid()")) == pid
 
-
     def test_all_its_statements_see_one_moment(self, factory: SessionFactory) -> None:
         with read_only(factory) as session:
             before = set(session.scalars(select(Project.name)))

@@ -37,7 +37,7 @@ ORDER: Columns = {
     .scalar_subquery(),
     "changed": TaskDraft.updated_at,
 }
-"""What a list of drafts can be sorted by."""
+"""Columns by which a list of drafts can be sorted."""
 
 
 def get(session: Session, draft_id: UUID) -> TaskDraft | None:

@@ -32,7 +32,7 @@ TASK_ORDER: Columns = {
     "task": Task.domain + "/" + Task.name,
     "difficulty": case({name: place for place, name in enumerate(DIFFICULTIES)}, value=Task.difficulty),
 }
-"""What the tasks of a task set can be sorted by."""
+"""Columns by which the tasks of a task set can be sorted."""
 
 
 def benchmarks(session: Session) -> Sequence[AnyRow]:

@@ -27,7 +27,7 @@ ORDER: Columns = {
     "runs": _RUNS.c.runs,
     "newest-run": _RUNS.c.newest,
 }
-"""What a list of configurations can be sorted by."""
+"""Columns by which a list of configurations can be sorted."""
 
 
 def by_identity(session: Session, project_id: UUID, name: str, identity_hash: str) -> AgentConfiguration | None:

@@ -35,7 +35,7 @@ ORDER: Columns = {
     "when": Deletion.created_at,
     "rows-removed": select(func.coalesce(func.sum(cast(_REMOVED.c.value, BigInteger)), 0)).scalar_subquery(),
 }
-"""What the list can be sorted by."""
+"""Columns by which the list can be sorted."""
 
 
 def add(  # noqa: PLR0913 - its columns

@@ -33,7 +33,7 @@ BOARD_STATE = text("""
         (SELECT (count(*), count(lifted_at)) FROM quarantine)::text AS quarantine,
         (SELECT count(*) FROM human_rating) AS ratings
 """)
-"""What people did last, and which roll-ups there are. Several acts, as they do not end in the order of their ids."""
+"""People's newest acts, and the roll-ups. Several acts, as they do not end in the order of their ids."""
 
 
 def freshness(session: Session, task_set_id: UUID) -> tuple[datetime | None, bool]:

@@ -37,7 +37,7 @@ RUN_ORDER: Columns = {
     "time": func.coalesce(Run.ended_at, func.now()) - Run.started_at,
     "submitted": Run.id,
 }
-"""What a list of runs can be sorted by; rates are those of the stored roll-ups."""
+"""Columns by which a list of runs can be sorted; rates are those of the stored roll-ups."""
 EPISODE_ORDER: Columns = {
     "task": Task.domain + "/" + Task.name,
     "difficulty": case({name: place for place, name in enumerate(DIFFICULTIES)}, value=Task.difficulty),
@@ -47,7 +47,7 @@ EPISODE_ORDER: Columns = {
     "attempts": Episode.attempt_count,
     "time": Episode.ended_at - Episode.started_at,
 }
-"""What the episodes of a run can be sorted by."""
+"""Columns by which the episodes of a run can be sorted."""
 
 
 def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:

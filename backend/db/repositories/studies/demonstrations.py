@@ -36,7 +36,7 @@ ORDER: Columns = {
     "source": func.nullif(func.lower(DemonstrationSet.source), ""),
     "added": DemonstrationSet.created_at,
 }
-"""What a list of sets can be sorted by."""
+"""Columns by which a list of sets can be sorted."""
 
 
 def by_name(session: Session, project_id: UUID, name: str) -> DemonstrationSet | None:

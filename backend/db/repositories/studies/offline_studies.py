@@ -44,7 +44,7 @@ ORDER: Columns = {
     .scalar_subquery(),
     "submitted": OfflineStudy.created_at,
 }
-"""What a list of offline studies can be sorted by; progress: the share of answers that are not waited for."""
+"""Columns by which a list of offline studies can be sorted; progress: the share of answers that have arrived."""
 
 
 def get(session: Session, study_id: UUID) -> OfflineStudy | None:

@@ -26,7 +26,7 @@ ORDER: Columns = {
     .scalar_subquery(),
     "submitted": Study.created_at,
 }
-"""What a list of studies can be sorted by; progress: the share of episodes that have ended."""
+"""Columns by which a list of studies can be sorted; progress: the share of episodes that have ended."""
 
 
 def get(session: Session, study_id: UUID) -> Study | None:

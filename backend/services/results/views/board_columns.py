@@ -173,4 +173,4 @@ def _of_passes(rate: PassRate, field: str) -> str:
 
 
 COSTS = {column.name: column for column in NUMBERS if column.cost}
-"""What a score may be compared with."""
+"""Measures with which a score may be compared."""

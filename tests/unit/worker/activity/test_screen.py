@@ -1,10 +1,13 @@
 """Activity of a screen, by drawn pictures."""
 
 import io
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from backend.domain.model.trajectory import Frame
 from tests.fakes.clock import FakeClock
 from worker.activity import ScreenState, ScreenWatch
 from worker.activity.screen import MOST_TEXT, printable
@@ -93,9 +96,13 @@ class TestText:
         assert "Kernel panic" in look.words()
 
     def test_what_a_busy_host_did_not_read_in_time_is_read_later(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        read = ocr.read
-        answers = iter([lambda *_: None])
-        monkeypatch.setattr(ocr, "read", lambda picture, *, seconds: next(answers, read)(picture))
+        read, readings = ocr.read, []
+
+        def read_from_the_second(picture: Frame, *, seconds: float) -> Sequence[Mapping[str, Any]] | None:
+            readings.append(picture)
+            return read(picture, seconds=seconds) if len(readings) > 1 else None
+
+        monkeypatch.setattr(ocr, "read", read_from_the_second)
         shown = Shown()
         shown.data = console("Kernel panic - not syncing")
         first, second = shown.watch.look(), shown.watch.look()

@@ -16,7 +16,7 @@ URL_INFO = ("url", "URI", "location", "title", "filename")
 """Upstream's, in its order."""
 _PORTS = {"ftp": 21, "http": 80, "https": 443, "mms": 1755, "rtmp": 1935, "rtsp": 554}
 _PLACES = ("uri", "URI", "location", "url", "filename", "name")
-"""What says where a medium is; a title is what its maker calls it."""
+"""Fields that say where a medium is; a title is its maker's name for it."""
 
 
 @register(PluginKind.METRIC, "is_vlc_playing")
