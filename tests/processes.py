@@ -1,4 +1,4 @@
-"""What has become of a process that a test watches, and what this one may do for a moment."""
+"""The state of a process that a test watches, and this one's rights for a moment."""
 
 import resource
 import signal

@@ -1,4 +1,4 @@
-"""What a migration does to the release that still runs while it does it, read from its own SQL."""
+"""A migration's effects on the release that still runs meanwhile, read from its own SQL."""
 
 import io
 import re
@@ -40,7 +40,7 @@ def sql(revision: str, before: str) -> str:
 
 
 def harms(statements: str) -> list[str]:
-    """What these statements remove from, or require of, a release that does not know them.
+    """Columns and tables that these statements remove from, or require of, a release that does not know them.
 
     Changes to tables that they create themselves are harmless.
     """

@@ -90,7 +90,7 @@ def plugin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
 
 
 class Context:
-    """What a set-up step may use."""
+    """Modules that a set-up step may use."""
 
     def __init__(self, desktop: FakeDesktop) -> None:
         self.desktop = desktop

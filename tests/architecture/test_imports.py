@@ -76,7 +76,7 @@ def circles(graph: dict[str, set[str]]) -> Iterator[frozenset[str]]:
 
 
 def _reached(graph: dict[str, set[str]], start: str, left: set[str]) -> list[str]:
-    """What can be reached from there among those that are left, each after all that it reaches. Takes them out."""
+    """Files that can be reached from there among those left, each after all that it reaches. Takes them out."""
     done: list[str] = []
     left.discard(start)
     walk = [(start, iter(sorted(graph[start])))]
@@ -117,7 +117,7 @@ def package_of(path: Path) -> str:
 
 
 def private_imports(path: Path) -> list[str]:
-    """What a file imports of packages or modules that keep it to themselves."""
+    """Imports of a file from packages or modules that keep them to themselves."""
     within = f"{package_of(path)}."
     private = []
     for line, name in imported(parsed(path)):

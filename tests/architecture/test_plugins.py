@@ -26,7 +26,7 @@ def literals(tree: ast.Module) -> set[str]:
 
 
 def siblings_imported(module: str) -> list[str]:
-    """What a plug-in imports of others of its kind."""
+    """Imports of a plug-in from others of its kind."""
     kind = next(package for package in PACKAGES if module.startswith(f"{package}."))
     siblings = {other for other in MODULES if other.startswith(f"{kind}.") and other != module}
     names = {name for _, name in imported(parsed(path_of(module)))}

@@ -1,4 +1,4 @@
-"""What the same test asks of a desktop with Linux programs and of one with Windows programs."""
+"""The same questions of a test to a desktop with Linux programs and to one with Windows programs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

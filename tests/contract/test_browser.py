@@ -1,4 +1,4 @@
-"""What every Browser does. Runs against the fake and against Debian's Chromium on a real desktop of this machine."""
+"""The contract of every Browser. Runs on the fake and on Debian's Chromium on a real desktop of this machine."""
 
 import shutil
 from collections.abc import Iterator

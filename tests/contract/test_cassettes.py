@@ -1,4 +1,4 @@
-"""What the client does that replays a cassette, and whether what an API said can be recorded for it."""
+"""The client that replays a cassette, and whether an API's answers can be recorded for it."""
 
 from collections.abc import Iterator
 from pathlib import Path

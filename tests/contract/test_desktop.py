@@ -1,4 +1,4 @@
-"""What every Desktop does. Runs against the fake and against real desktops of this machine, Wine's among them."""
+"""The contract of every Desktop. Runs against the fake and against real desktops of this machine, Wine's among them."""
 
 import io
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What agents' code expects of a desktop, by the suites that it was written for. Runs on every real provider.
+"""Calls that agents' code makes of a desktop, by the suites that it was written for. Runs on every real provider.
 
 The calls are those of public agents and of their suites' documentation.
 """
@@ -35,7 +35,7 @@ def linux(desktop: Desktop) -> Desktop:
 
 
 def printed(desktop: Desktop, code: str) -> str:
-    """What Python code prints, as an agent's action runs it."""
+    """Output of Python code, run as an agent's action is."""
     result = desktop.perform(Action(type=ActionType.PYTHON, text=code))
     assert (result["returncode"], result["error"]) == (0, ""), result
     return str(result["output"]).replace("\r\n", "\n").strip()

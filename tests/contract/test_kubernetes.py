@@ -1,4 +1,4 @@
-"""What our code relies on in a Kubernetes API, through the product's port: on the fake cluster, and on a real one.
+"""Our code's expectations of a Kubernetes API, through the product's port: on the fake cluster, and on a real one.
 
 KUBECONFIG (or DESKARENA_TEST_KUBECONFIG, which counts first; empty: none) names the real one. It gets a namespace that
 is deleted afterwards.

@@ -59,7 +59,7 @@ def is_served(raw: Raw, found: Json) -> bool:
 
 
 def tried(found: list[Json]) -> subprocess.CompletedProcess[str]:
-    """What kubectl says of them."""
+    """Kubectl's answer about them."""
     told = "\n".join(json.dumps(one) for one in found)
     command = ["kubectl", "apply", "--dry-run=server", "-f", "-"]
     env = {**os.environ, "KUBECONFIG": REAL}

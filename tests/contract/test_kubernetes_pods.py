@@ -180,7 +180,7 @@ def budget(place: ClusterNamespace) -> ResourceKind:
 
 
 def evict(place: ClusterNamespace, name: str, query: str = "", **rest: Any) -> Any:
-    """What `kubectl drain` asks for."""
+    """The evictions that `kubectl drain` asks for."""
     body = {"apiVersion": f"policy/{policy(place)}", "kind": "Eviction", "metadata": {"name": name}, **rest}
     return place.ask("POST", place.path(PODS, name, "eviction"), body, query=query)
 

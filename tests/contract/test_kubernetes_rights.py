@@ -1,4 +1,4 @@
-"""What deploy/k8s grants is enough for what workers do, asked as a worker: by the token of its service account."""
+"""The rights that deploy/k8s grants are enough for a worker, asked as a worker: by the token of its service account."""
 
 import json
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ def worker(place: ClusterNamespace, tmp_path: Path) -> Iterator[Cluster]:
 
 
 def may(worker: Cluster, **wanted: str) -> bool:
-    """What the server says of a right in the worker's namespace."""
+    """The server's answer about a right in the worker's namespace."""
     reviews = ResourceKind("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
     spec = {"resourceAttributes": {"namespace": worker.namespace, **wanted}}
     said = worker.create(

@@ -1,4 +1,4 @@
-"""What can be seen of calls while they wait, and what is counted of them, whichever API is spoken."""
+"""Calls of models while they wait, and their counts, whichever API is spoken."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What every model client does alike, whichever API it speaks; each asks a server on this machine over HTTP."""
+"""The behaviour common to all model clients, whichever API they speak; each asks a server on this machine over HTTP."""
 
 import logging
 import threading

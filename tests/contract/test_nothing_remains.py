@@ -32,7 +32,7 @@ CLOCK_OFF = 60.0
 
 @dataclass(frozen=True)
 class DesktopTraces:
-    """What was found on a desktop, by name, and why the health gate refuses it (empty if it does not)."""
+    """Traces on a desktop, by name, and why the health gate refuses it (empty if it does not)."""
 
     found: Mapping[str, str]
     refused: str
@@ -40,7 +40,7 @@ class DesktopTraces:
 
 @dataclass(frozen=True)
 class Story:
-    """What the first task left, and what was found where."""
+    """Traces of the first task, and where each was found."""
 
     left: Mapping[str, str]
     itself: DesktopTraces

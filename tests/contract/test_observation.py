@@ -1,4 +1,4 @@
-"""What every observation space does."""
+"""The behaviour common to all observation spaces."""
 
 import pytest
 

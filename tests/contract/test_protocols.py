@@ -1,4 +1,4 @@
-"""What every scoring protocol does with the parts of a task."""
+"""The contract of every scoring protocol with the parts of a task."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What every Provider does. Runs against the fake and against the real ones that can work here."""
+"""The contract of every Provider. Runs against the fake and against the real ones that can work here."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What every ArtifactStore keeps to: the fake, the folder, a bucket of a server that speaks S3, a worker's."""
+"""The contract of every ArtifactStore: the fake, the folder, a bucket of a server that speaks S3, a worker's."""
 
 import hashlib
 import time

@@ -71,7 +71,7 @@ def be(page: Page, name: str) -> None:
 
 
 def laid_out(page: Page) -> None:
-    """What is out of sight takes its room, too, until the next page is opened."""
+    """Content out of sight takes its room, too, until the next page is opened."""
     page.evaluate(
         "() => { const sheet = new CSSStyleSheet();"
         " sheet.replaceSync('* { content-visibility: visible !important }');"

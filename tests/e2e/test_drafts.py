@@ -1,4 +1,4 @@
-"""What somebody has typed into a form survives a reload, a failed submit and a way back, until it is sent."""
+"""Text typed into any form survives a reload, a failed submit and a way back, until it is sent."""
 
 import re
 

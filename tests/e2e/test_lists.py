@@ -1,4 +1,4 @@
-"""What every list has in a browser, the search over everything, and times as the reader chose."""
+"""Common parts of every list in a browser, the search over everything, and times as the reader chose."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect

@@ -193,7 +193,7 @@ def unjudged(up: Up, run: str) -> dict[str, Any]:
 
 
 def steps_of(up: Up, episode: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the agent did in its newest attempt, without the picture that it left."""
+    """The agent's output in its newest attempt, without the picture that it left."""
     attempt = get(up, f"/episodes/{episode['id']}/attempts")["items"][-1]
     items = get(up, f"/attempts/{attempt['id']}/steps")["items"]
     return [step for step in items if {"final": True} not in [{"final": one.get("final")} for one in step["results"]]]

@@ -53,7 +53,7 @@ def addresses(scene: PageScene) -> dict[str, str]:
 
 
 def violations(page: Page, where: str, rules: Mapping[str, object]) -> list[str]:
-    """What axe-core finds: rules with the first elements that break them."""
+    """Violations that axe-core finds: rules with the first elements that break them."""
     items = Axe().run(page, options=dict(rules)).response["violations"]
     return [f"{where}: {item['id']}: {node['html'][:160]}" for item in items for node in item["nodes"][:4]]
 

@@ -19,7 +19,7 @@ REAL = "/usr/bin/qemu-system-x86_64"
 
 @dataclass(frozen=True)
 class FakeKvm:
-    """What it does.
+    """A device that is slow, refuses features or fails.
 
     Attributes:
         slow: is slower than emulation; else faster.

@@ -17,7 +17,7 @@ PULL_REQUEST = 7
 
 @dataclass
 class ActionResult:
-    """What a job knows of an action that has ended.
+    """Result of an action, as its job sees it.
 
     Attributes:
         failed: name of the step that failed; empty if none did.

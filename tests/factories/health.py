@@ -9,7 +9,7 @@ from backend.domain.model.units import GIB
 
 
 def health_of(screen: ScreenSize, **changes: Any) -> DesktopHealth:
-    """What a healthy desktop with that screen says now; `changes` are facts by name, those of `screen` included."""
+    """Health report of a desktop with that screen; `changes` are facts by name, those of `screen` included."""
     look = {name: changes.pop(name) for name in ScreenHealth.model_fields if name in changes}
     shown = {"width": screen.width, "height": screen.height, "scale": 1.0, "black": False, "locked": ""}
     facts: dict[str, Any] = {

@@ -37,7 +37,7 @@ TIME = re.compile(r"[0-9,]*(\.[0-9]{0,3})?")
 
 
 def faults(document: bytes) -> list[str]:
-    """What the schema does not allow."""
+    """Violations of the schema."""
     root = fromstring(document)
     problems = [] if root.tag == "testsuites" else [f"the root is {root.tag}"]
     for element in root.iter():

@@ -90,7 +90,7 @@ class LightGuest:
 
 
 def picture() -> bytes:
-    """What its screen shows."""
+    """Content of its screen."""
     from PIL import Image
 
     out = io.BytesIO()

@@ -23,7 +23,7 @@ SAID: dict[str, Any] = {
 
 
 def image_of(**changes: Any) -> MachineImage:
-    """What an image says of itself; its files are nowhere."""
+    """An image's manifest; its files are nowhere."""
     return MachineImage.model_validate(SAID | changes)
 
 

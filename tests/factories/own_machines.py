@@ -15,7 +15,7 @@ from worker.qemu.runtime_dir import base_folder
 
 @dataclass(frozen=True)
 class OwnMachineResources:
-    """What would be left if it were forgotten.
+    """Remains of it if it were forgotten.
 
     Attributes:
         processes: QEMUs and supervisors below us.
@@ -68,7 +68,7 @@ def machine_of(opened: OpenDesktop) -> psutil.Process:
 
 
 def held(data: Path) -> OwnMachineResources:
-    """What is held now. Args: data: the data folder in which the machines write."""
+    """Resources that are held now. Args: data: the data folder in which the machines write."""
     below = psutil.Process().children(recursive=True)
     supervisors = [process for process in below if "worker.qemu.supervisor" in process.cmdline()]
     return OwnMachineResources(

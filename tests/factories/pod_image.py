@@ -1,4 +1,4 @@
-"""What the container image of the pod of virtual machines holds, read from its recipe, and laid out as it would be."""
+"""Files of the container image of the pod of virtual machines, read from its recipe, and laid out as it would be."""
 
 import shutil
 from pathlib import Path

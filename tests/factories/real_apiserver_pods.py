@@ -59,7 +59,7 @@ class RealPlace:
 
 
 def _granted(ground: RemoteGround) -> None:
-    """What `kubectl apply` would make of the rights, in the order that they need."""
+    """Objects that `kubectl apply` would make of the rights, in the order that they need."""
     for name in GRANTED:
         for document in kind("production", name):
             ground.create(BY_KIND[document["apiVersion"], name], document, document["metadata"].get("namespace", ""))

@@ -36,7 +36,7 @@ _EMPTY_ALL = "; ".join(str(delete(table)) for table in reversed(Base.metadata.so
 
 
 def capabilities(programs: tuple[str, ...] = ("mousepad",), **providers: Mapping[str, Any]) -> dict[str, Any]:
-    """What a worker of the `local` provider says of itself."""
+    """Capabilities of a worker of the `local` provider."""
     offer = {"about": "", "schema": {}, "observation": "screenshot", "action_space": "computer_13"}
     names = ("noop", "always_fail", "random", "oracle", "replay")
     return {
@@ -49,12 +49,12 @@ def capabilities(programs: tuple[str, ...] = ("mousepad",), **providers: Mapping
 
 
 def unfenced(**more: Any) -> dict[str, Any]:
-    """What one says that has no fence for evaluation functions in Python, as in a cluster's pod."""
+    """Capabilities of one that has no fence for evaluation functions in Python, as in a cluster's pod."""
     return {**capabilities(), "evaluators": {"sandbox": "limits"}, **more}
 
 
 def fenced(**more: Any) -> dict[str, Any]:
-    """What one with bubblewrap says."""
+    """Capabilities of one with bubblewrap."""
     return {**capabilities(), "evaluators": {"sandbox": "bwrap"}, **more}
 
 

@@ -77,7 +77,7 @@ class OneTransaction(World):
 
 @dataclass
 class PageScene:
-    """What was made.
+    """The installation that was made.
 
     Attributes:
         finished, pilot, live: runs; the second is another agent's on the same tasks.
@@ -136,7 +136,7 @@ def _task(domain: str, name: str, place: int) -> DomainTask:
 
 
 def abilities() -> dict[str, Any]:
-    """What the scene's worker says of itself."""
+    """Capabilities of the scene's worker."""
     offer = capabilities(("mousepad", "pcmanfm", "xterm", "galculator", "gpicview"))
     programs = offer["providers"]["local"]["programs"]
     offer["providers"]["local"] |= {

@@ -10,7 +10,7 @@ MESSAGES = (
     "CREATE TABLE messages (id INTEGER PRIMARY KEY, folderID INTEGER, body TEXT)",
     "CREATE TABLE messageAttributes (attributeID INTEGER, messageID INTEGER, value INTEGER)",
 )
-"""What Thunderbird's index of messages has, as far as tasks ask it."""
+"""Columns of Thunderbird's index of messages, as far as tasks ask it."""
 
 
 def database(

@@ -21,7 +21,7 @@ _load = cache(registry.load)  # Finding the plug-ins takes longer than reading a
 
 
 def read(kind: str, path: Path) -> LoadedBenchmark:
-    """What the reader of that kind makes of a folder."""
+    """The result of that kind's reader for a folder."""
     _load()
     reader: Any = registry.lookup(PluginKind.BENCHMARK, kind)()
     benchmark: LoadedBenchmark = reader.load(path)

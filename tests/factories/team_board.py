@@ -1,4 +1,4 @@
-"""What a team lead finds on a board: complete, partial and unlike runs of four configurations."""
+"""A team lead's board: complete, partial and unlike runs of four configurations."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 @dataclass
 class VmPods:
-    """What all pods share: the image's code, and a volume with machine images.
+    """Common parts of all pods: the image's code, and a volume with machine images.
 
     Attributes:
         root: folder that an ordinary user may read.

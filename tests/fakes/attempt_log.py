@@ -1,4 +1,4 @@
-"""What an attempt writes of itself, kept in memory."""
+"""An attempt's own log, kept in memory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

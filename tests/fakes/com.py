@@ -50,7 +50,7 @@ RemoveFromSelection ScrollIntoView GetChildren"""
 ADDRESS, NUMBER = ctypes.c_void_p, ctypes.c_int
 OK, FAILED, INVALID = 0, -2147220991, -2147024809  # UIA_E_ELEMENTNOTAVAILABLE, E_INVALIDARG
 Method = tuple[Sequence[Any], Callable[..., int]]
-"""What a function takes beside the object, and the function."""
+"""A function's arguments beside the object, and the function."""
 
 _BSTR, _BOOL, _I4, _R8 = 8, 11, 3, 5
 

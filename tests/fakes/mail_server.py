@@ -17,7 +17,7 @@ REFUSED = "nobody@example.org"
 
 @dataclass
 class Mailbox:
-    """What arrived: (receivers, message); `logins` are the names of those who signed in."""
+    """Mail that arrived: (receivers, message); `logins` are the names of those who signed in."""
 
     port: int = 0
     messages: list[tuple[list[str], EmailMessage]] = field(default_factory=list)

@@ -126,7 +126,7 @@ class ModelServer:
         return len(self._queue)
 
     def next(self, asked: ReceivedRequest) -> ScriptedReply | Fault:
-        """What this request gets."""
+        """The answer to this request."""
         with self._lock:
             self.asked.append(asked)
             if self._until is not None and time.monotonic() < self._until[0]:

@@ -13,7 +13,7 @@ from tests.factories.cases import collected
 
 @dataclass(frozen=True)
 class Call:
-    """What a metric is called with: `metric(*args, **options)`; files are given as paths (str)."""
+    """Arguments of a metric: `metric(*args, **options)`; files are given as paths (str)."""
 
     args: tuple[Any, ...]
     options: Mapping[str, Any] = field(default_factory=dict)

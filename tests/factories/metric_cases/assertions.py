@@ -6,7 +6,7 @@ from tests.factories.metric_cases import Call, MetricCase
 
 
 def seen(title: str) -> Call:
-    """What was seen of a desktop with that window in front."""
+    """A desktop's state with that window in front."""
     window = {"title": title, "class": "a.b", "active": True}
     facts: dict[str, Any] = {"expression": 'window_active("Excel")', "files": {}, "windows": [window]}
     return Call((facts,))

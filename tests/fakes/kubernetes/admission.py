@@ -1,4 +1,4 @@
-"""What the cluster's rules say to a new object: pod security, quotas, service accounts, what a test refuses."""
+"""The cluster's rules for a new object: pod security, quotas, service accounts, what a test refuses."""
 
 from collections.abc import Callable
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""What kubelets do with pods, each as a script. Times are real seconds, and short.
+"""Behaviours of kubelets with pods, each as a script. Times are real seconds, and short.
 
 cluster.script(image_pull_back_off(), name="vm-*")     # every pod that is called so, from its start
 cluster.run("deskarena", "vm-1").follow(oom_killed())    # one that runs already

@@ -147,7 +147,7 @@ class FakeCluster:
         return self.store.get(PODS, (namespace, name))
 
     def run(self, namespace: str, name: str) -> PodRun:
-        """What a kubelet does with a pod: `.follow(behaviour)` has it do something else. KeyError if no node has it."""
+        """A kubelet's way with a pod: `.follow(behaviour)` has it do something else. KeyError if no node has it."""
         pod = self.pod(namespace, name)
         if pod is None:
             raise KeyError(name)
@@ -173,7 +173,7 @@ class FakeCluster:
         self.nodes.delete(node)
 
     def cordon(self, node: str, *, on: bool = True) -> None:
-        """What `kubectl cordon` does."""
+        """The same as `kubectl cordon`."""
 
         def change(obj: Json) -> None:
             obj["spec"].pop("unschedulable", None)

@@ -14,7 +14,7 @@ _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 def parsed(body: bytes, media: str) -> Any:
-    """What a body says. Raises 400 for what is neither JSON nor YAML, 415 for what this fake does not read."""
+    """A body's content. Raises 400 for what is neither JSON nor YAML, 415 for what this fake does not read."""
     if "protobuf" in media or "cbor" in media:
         raise Refusal(415, "UnsupportedMediaType", f"the body of the request was in an unknown format - {media}")
     try:

@@ -1,4 +1,4 @@
-"""What the server fills in where a client says nothing."""
+"""The server's defaults where a client says nothing."""
 
 from base64 import b64encode
 

@@ -1,4 +1,4 @@
-"""What there is to be asked: /version, /api, /apis, the resources of each group, and a table for people's eyes."""
+"""Discovery: /version, /api, /apis, the resources of each group, and a table for people's eyes."""
 
 from collections.abc import Iterable
 

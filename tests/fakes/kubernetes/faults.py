@@ -1,4 +1,4 @@
-"""What goes wrong on demand between a client and the API: slowness, errors, cut connections, an unreachable server."""
+"""Faults on demand between a client and the API: slowness, errors, cut connections, an unreachable server."""
 
 import re
 import threading

@@ -73,7 +73,7 @@ def _lacking(wanted: Mapping[str, float], node: Json, used: Mapping[str, float])
 
 
 def sentence(nodes: int, reasons: Counter[str], helpless: int) -> str:
-    """What the event says: every reason with its number of nodes, in order, and that nobody can be put out."""
+    """The event's text: every reason with its number of nodes, in order, and that nobody can be put out."""
     if not nodes:
         return "no nodes available to schedule pods"
     listed = ", ".join(sorted(f"{number} {reason}" for reason, number in reasons.items()))

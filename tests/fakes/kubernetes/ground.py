@@ -14,7 +14,7 @@ _NOT_IT = frozenset({404, 409})
 
 
 class Ground(Protocol):
-    """What a kubelet needs of a cluster."""
+    """A kubelet's needs of a cluster."""
 
     def find(self, resource: Resource, key: Key) -> Json | None:
         """An object as it is now."""

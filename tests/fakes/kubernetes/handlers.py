@@ -17,7 +17,7 @@ JSON = "application/json"
 
 @dataclass
 class Answer:
-    """What goes back.
+    """A response, before it is written.
 
     Attributes:
         stream: pieces that come one after the other, in place of a body.

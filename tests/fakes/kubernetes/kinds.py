@@ -1,4 +1,4 @@
-"""What the fake API server serves: one row for each resource, as discovery lists them."""
+"""Resources of the fake API server: one row for each, as discovery lists them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a kubelet serves: the logs of its pods, which a real API server fetches from it."""
+"""A kubelet's server: the logs of its pods, which a real API server fetches from it."""
 
 import threading
 from collections.abc import Callable

@@ -107,11 +107,11 @@ class Kubelets:
         return self.default
 
     def of_node(self, node: str) -> list[PodRun]:
-        """What runs on a node."""
+        """Pods on a node."""
         return [run for run in list(self.runs.values()) if run.node == node]
 
     def log(self, pod: Json, _container: str, previous: bool) -> str:  # noqa: FBT001 - one way to call it
-        """What a pod's containers have said."""
+        """Output of a pod's containers."""
         run = self.runs.get(pod["metadata"]["uid"])
         return run.output(previous=previous) if run else ""
 

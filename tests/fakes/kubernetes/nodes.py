@@ -61,7 +61,7 @@ def add_taint(node: Json, key: str, *effects: str) -> None:
 
 
 class NodeController:
-    """What the control plane does about nodes; runs on the cluster's loop."""
+    """The control plane's work on nodes; runs on the cluster's loop."""
 
     def __init__(self, state: State, loop: WorkLoop, recorder: EventRecorder, kubelets: Kubelets, pace: float) -> None:
         self._state, self._loop, self._recorder, self._kubelets = state, loop, recorder, kubelets

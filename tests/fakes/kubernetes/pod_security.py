@@ -33,7 +33,7 @@ def _capabilities(container: Json, part: str) -> list[str]:
 
 
 def baseline(spec: Json) -> Iterator[str]:
-    """What is broken of the level that any ordinary pod keeps."""
+    """Violations of the level that any ordinary pod keeps."""
     shared = [name for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name)]
     if shared:
         yield f"host namespaces ({', '.join(f'{name}=true' for name in shared)})"
@@ -64,7 +64,7 @@ def _profile(part: Json) -> str:
 
 
 def restricted(spec: Json) -> Iterator[str]:
-    """What is broken of the strictest level, beyond the baseline."""
+    """Violations of the strictest level, beyond the baseline."""
     whole = {"securityContext": spec.get("securityContext") or {}}
     if offenders := [
         container for container in containers(spec) if _security(container).get("allowPrivilegeEscalation") is not False

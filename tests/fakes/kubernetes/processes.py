@@ -12,13 +12,13 @@ from tests.fakes.kubernetes.kinds import Json
 
 
 class ContainerProcess(Protocol):
-    """What a container runs."""
+    """A container's program."""
 
     def poll(self) -> int | None:
         """Its exit code, once it has ended."""
 
     def ready(self) -> bool:
-        """What the readiness probe finds."""
+        """The readiness probe's result."""
 
     def output(self) -> str:
         """Its output so far."""

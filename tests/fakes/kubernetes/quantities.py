@@ -21,7 +21,7 @@ def amount(text: str) -> float:
 
 
 def asked(spec: Json) -> dict[str, float]:
-    """What a pod requests, all its containers together; init containers run before, so their most counts."""
+    """A pod's requests, all its containers together; init containers run before, so their most counts."""
     total: dict[str, float] = {"pods": 1.0}
     for container in spec.get("containers") or []:
         for name, value in _requests(container).items():

@@ -67,7 +67,7 @@ class Request:
 
 
 def read(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Request:
-    """What a request asks for. Raises 404 for an address under a group that is not served."""
+    """A request's target. Raises 404 for an address under a group that is not served."""
     parts = urlsplit(target)
     query = {name: values[0] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
     request = Request(method, parts.path, query, headers, body)

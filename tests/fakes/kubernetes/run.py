@@ -102,7 +102,7 @@ class PodRun:
             self.process = start(pod, self.address)
 
     def output(self, *, previous: bool = False) -> str:
-        """What its containers have said."""
+        """Output of its containers."""
         if previous:
             return self.before
         return self.process.output() if self.process else "".join(f"{line}\n" for line in self.lines)

@@ -1,4 +1,4 @@
-"""What the parts of the fake cluster share."""
+"""State that the parts of the fake cluster share."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -42,7 +42,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Change:
-    """What happened: ADDED, MODIFIED or DELETED; `before` is what was there."""
+    """A change: ADDED, MODIFIED or DELETED; `before` is the object before it."""
 
     kind: str
     version: Version

@@ -1,4 +1,4 @@
-"""What else can be asked of a pod: its log, its eviction, its binding to a node."""
+"""Subresources of a pod: its log, its eviction, its binding to a node."""
 
 import time
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def cut(text: str, query: dict[str, str]) -> bytes:
 
 
 def log(state: State, request: Request) -> bytes | Iterator[bytes]:
-    """What a container has said; a stream where it is to be followed. Raises 400 while it has not run."""
+    """A container's output; a stream where it is to be followed. Raises 400 while it has not run."""
     key = (request.namespace, request.name)
     pod = state.verbs.get(PODS, key).data
     container = _container(pod, request.query.get("container", ""))

@@ -38,7 +38,7 @@ def certificate() -> tuple[bytes, bytes]:
 
 
 def server_context() -> ssl.SSLContext:
-    """What the server speaks TLS with."""
+    """The server's TLS context."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "pem"

@@ -1,4 +1,4 @@
-"""What an object has to be like: names, labels, what a pod must have and may not change. 422 with every cause."""
+"""Rules for an object: names, labels, what a pod must have and may not change. 422 with every cause."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the API does with objects, HTTP aside: create, list, update, patch. Controllers call it, too."""
+"""The API's verbs on objects, HTTP aside: create, list, update, patch. Controllers call them, too."""
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64

@@ -14,7 +14,7 @@ from tests.fakes.kubernetes.store import Change, Key, ObjectStore, Version
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a watch is to tell.
+    """The events that a watch asked for.
 
     Attributes:
         since: version from which on; None: what there is comes first.

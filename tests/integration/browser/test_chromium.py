@@ -79,7 +79,7 @@ def context(opened: OpenDesktop) -> Iterator[TaskContext]:
 
 
 def value(context: TaskContext, name: str, folder: Path, **parameters: Any) -> Any:
-    """What a getter reads."""
+    """A getter's result."""
     getter = registry.lookup(PluginKind.GETTER, name, "osworld")()
     getter.check(parameters)
     blobs = [Blob.model_validate(blob.model_dump()) for blob in getter.collect(context, parameters)]

@@ -22,7 +22,7 @@ def demo_folders() -> set[Path]:
 
 
 def refuse(folder: Path) -> None:
-    """What the service does with a run that selects no task."""
+    """The service's answer to a run that selects no task."""
     assert folder.is_dir()
     raise UsageError("tasks.0: 'no/such*' matches none of the 61 tasks", code="no_task_selected")
 

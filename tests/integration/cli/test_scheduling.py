@@ -24,7 +24,7 @@ SUBMIT = ("run", "submit", "--benchmark", "starter", "--agent", "noop")
 
 @dataclass
 class SharedService:
-    """What the tests of this file share: three tasks, two slots."""
+    """The installation of this file's tests: three tasks, two slots."""
 
     url: str
     world: World

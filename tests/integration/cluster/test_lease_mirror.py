@@ -79,7 +79,7 @@ def notes(found: Object) -> dict[str, Any]:
 
 
 def said(fake: FakeCluster) -> dict[str, Any]:
-    """What the pod says that runs in it."""
+    """Facts that the pod's program reports."""
     pod = fake.pod(NAMESPACE, POD)
     assert pod is not None
     return {name: text for name, text in notes(pod).items() if name != "fence"}

@@ -1,4 +1,4 @@
-"""What `deskarena doctor` says of a cluster, each with what to do."""
+"""Findings of `deskarena doctor` about a cluster, each with a hint."""
 
 import json
 from pathlib import Path

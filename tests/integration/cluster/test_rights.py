@@ -1,4 +1,4 @@
-"""What workers do in a cluster goes with the rights of deploy/k8s, and nothing else does."""
+"""Workers' requests in a cluster are allowed by the rights of deploy/k8s, and nothing else is."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ SAFE: dict[str, Any] = {
 
 
 def called() -> dict[str, set[str]]:
-    """What the workers' code asks a cluster for: verbs by resource."""
+    """Requests of the workers' code to a cluster: verbs by resource."""
     files = [*(ROOT / "worker" / "k8s").glob("*.py"), *(ROOT / "worker" / "providers").glob("*.py")]
     text = "\n".join(file.read_text() for file in files if file.name not in NOT_WORKERS)
     found: dict[str, set[str]] = {}

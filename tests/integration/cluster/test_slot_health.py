@@ -49,7 +49,7 @@ def slots(session: Session) -> dict[str, SlotRef]:
 
 @pytest.fixture
 def page(ready: World, tmp_path: Path) -> Callable[[], str]:
-    """What the workers page says."""
+    """Words of the workers page."""
     service = create_app(Settings(data_dir=tmp_path), ready.factory, ready.store)
     client = TestClient(service, base_url="http://127.0.0.1:8000")
     return lambda: client.get("/workers").text

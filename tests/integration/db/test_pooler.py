@@ -36,7 +36,7 @@ def pooled(bouncer: str) -> str:
 
 
 def limits_of(url: str) -> tuple[str, ...]:
-    """What a session has that came by itself."""
+    """Settings of a session that came by itself."""
     with psycopg.connect(url, autocommit=True) as connection:
         return tuple(str(connection.execute(f"SHOW {name}").fetchall()[0][0]) for name in LIMITS)
 

@@ -45,7 +45,7 @@ def everything(said: dict[str, Any]) -> list[int]:
 
 
 def traces(said: dict[str, Any], pids: list[int]) -> list[object]:
-    """What is left of a desktop supervisor."""
+    """Remains of a desktop supervisor."""
     folder = Path(said["folder"])
     return [
         *(pid for pid in pids if exists(pid)),

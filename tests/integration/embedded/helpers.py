@@ -36,7 +36,7 @@ def family(pid: int) -> list[int]:
 
 
 def those_there(pids: Iterable[int], ask: Callable[[psutil.Process], T]) -> list[T]:
-    """What each process says of itself, but for those that have ended: one that serves a connection ends with it."""
+    """Each process's facts about itself, but for those that have ended: one that serves a connection ends with it."""
     found = []
     for pid in pids:
         with contextlib.suppress(psutil.NoSuchProcess):

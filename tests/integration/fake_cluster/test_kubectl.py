@@ -109,7 +109,7 @@ class TestOverlays:
 
 
 class TestCommands:
-    """What cluster people do, and what our documents tell them to do."""
+    """Common work of cluster operators, as our documents describe it."""
 
     def test_a_pod_is_made_waited_for_and_ended(self, cluster: FakeCluster, kubectl: Any) -> None:
         assert kubectl("run", "vm", "--image=vm:1", "--restart=Never").returncode == 0

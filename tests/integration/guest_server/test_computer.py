@@ -28,7 +28,7 @@ def act(session: RunningSession, code: str) -> list[dict[str, Any]]:
 
 
 def outcome(session: RunningSession, code: str) -> str:
-    """What code that only the desktop can run has printed; it must have ended well."""
+    """Output of code that only the desktop can run; it must have ended well."""
     (done,) = act(session, f"for _ in range(1):\n    pass\n{code}")
     assert done["returncode"] == 0, done
     return str(done["output"]).strip()

@@ -1,4 +1,4 @@
-"""What set-up steps need of the desktop: open, wallpaper, download, recording."""
+"""Set-up steps that need a desktop: open, wallpaper, download, recording."""
 
 import http.server
 import io

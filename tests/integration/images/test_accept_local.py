@@ -1,4 +1,4 @@
-"""What accepts a Windows image, on a local desktop: it asks by the guest API only, which is the same."""
+"""The acceptance of a Windows image, on a local desktop: it asks by the guest API only, which is the same."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a single failure of the cluster's API must not cost."""
+"""A single failure of the cluster's API costs neither images that were read nor a pod that is used."""
 
 import time
 from collections.abc import Iterator

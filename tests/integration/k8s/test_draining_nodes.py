@@ -64,7 +64,7 @@ def uids(place: PodCluster) -> set[str]:
 
 
 def seen(worker: K8sProvider) -> PodStatus:
-    """What a worker knows of the pod of its only slot."""
+    """A worker's knowledge of the pod of its only slot."""
     held = worker.slots.get(anywhere())
     assert held is not None
     return worker.pods().status(held.pod)

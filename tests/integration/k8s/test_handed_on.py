@@ -1,4 +1,4 @@
-"""What a worker knows of a pod that it takes over: its failed health checks and its number of attempts."""
+"""A worker's knowledge of a pod that it takes over: its failed health checks and its number of attempts."""
 
 import shutil
 from collections.abc import Callable, Iterator

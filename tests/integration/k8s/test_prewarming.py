@@ -33,7 +33,7 @@ def is_there(place: PodCluster, uid: str) -> bool:
 
 
 def cooling() -> list[str]:
-    """What is just being removed, by the threads that do it."""
+    """Threads that are removing pods."""
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("cool ")]
 
 

@@ -72,7 +72,7 @@ def running(desktop: Desktop, name: str) -> bool:
 
 
 def value(context: TaskContext, name: str, folder: Path, **parameters: Any) -> Any:
-    """What a getter reads."""
+    """A getter's result."""
     getter = registry.lookup(PluginKind.GETTER, name, "osworld")()
     return getter.read(getter.collect(context, parameters), parameters, folder)
 

@@ -91,7 +91,7 @@ def secure_site(host: str) -> Iterator[int]:
 
 
 def ask(opened: OpenDesktop, *urls: str) -> dict[str, str]:
-    """What programs of the desktop get, by its environment alone."""
+    """The network of a desktop's programs, by their environment alone."""
     done = opened.desktop.execute(["python3", "-c", ASK, json.dumps(urls)])
     assert done.returncode == 0, done
     found: dict[str, str] = json.loads(done.output)

@@ -80,7 +80,7 @@ class LongPlayClock:
 
 @dataclass(frozen=True)
 class DesktopResources:
-    """What is held at one moment."""
+    """Resources that are held at one moment."""
 
     x_clients: int
     guest_handles: int | None

@@ -33,7 +33,7 @@ print(json.dumps(found))
 
 
 def attempts(guest: SandboxedGuest, *addresses: tuple[str, str, object]) -> dict[str, str]:
-    """What came of connecting from inside."""
+    """Result of connecting from inside."""
     done = guest.run("/usr/bin/python3", "-c", TRY, json.dumps(addresses))
     assert done["returncode"] == 0, done
     found: dict[str, str] = json.loads(done["output"])

@@ -1,4 +1,4 @@
-"""What a study does to windows, on a real desktop, after a task's own set-up."""
+"""A study's changes of windows, on a real desktop, after a task's own set-up."""
 
 from collections.abc import Iterator
 

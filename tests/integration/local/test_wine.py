@@ -79,7 +79,7 @@ def there(opened: OpenDesktop) -> Desktop:
 
 
 def thread_statuses(opened: OpenDesktop) -> list[str]:
-    """What the kernel shows of each thread of a desktop."""
+    """The kernel's view of each thread of a desktop."""
     statuses = []
     for pid in family(opened.handle.pid):  # type: ignore[attr-defined]
         for status in Path(f"/proc/{pid}/task").glob("*/status"):
@@ -89,13 +89,13 @@ def thread_statuses(opened: OpenDesktop) -> list[str]:
 
 
 def name_of(pid: int) -> str:
-    """What the kernel calls a process."""
+    """The kernel's name for a process."""
     return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 class TestPrefix:
     def look(self, guest: SandboxedGuest) -> Any:
-        """What Wine asks of a prefix, and what tasks do."""
+        """Keys that Wine needs in a prefix, and those that tasks set."""
         return guest.python(
             "import json, os\n"
             "prefix = os.environ['WINEPREFIX']\n"

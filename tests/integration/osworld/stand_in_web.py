@@ -27,7 +27,7 @@ MORE = {
     "www.recreation.gov/diamond": '<button class="next-available">Next</button>'
     + "".join(f'<b class="camp-sortable-column-header">{day}</b>' for day in ("Site", "Loop", "Mon 7", "Tue 8")),
 }
-"""What a getter looks for on some pages besides."""
+"""Further elements that a getter looks for on some pages."""
 _BROWSER = "google-chrome"
 _SWITCH = "--ignore-certificate-errors"
 

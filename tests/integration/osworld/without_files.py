@@ -24,7 +24,7 @@ def needs_no_file(task: Task) -> bool:
 
 
 def obstacle(task: Task, programs: Collection[str]) -> str:
-    """What a task needs that is not there, before anything is tried; nothing if it can run."""
+    """Missing needs of a task, before anything is tried; empty if it can run."""
     needed = missing(task.labels.requires, programs)
     needed += [PROGRAM_OF[name] for name in installed(task.setup) if PROGRAM_OF[name] not in programs]
     if needed and task.setup:

@@ -22,7 +22,7 @@ from tests.waiting import until
 
 @dataclass
 class OutsideService:
-    """What the tests of one file share."""
+    """The installation that the tests of one file share."""
 
     url: str
     world: World

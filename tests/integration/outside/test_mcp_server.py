@@ -45,7 +45,7 @@ def texts(result: CallToolResult) -> dict[str, Any]:
 
 
 def error(result: CallToolResult) -> str:
-    """What a result that is an error tells the model."""
+    """The model's text of a result that is an error."""
     assert result.is_error
     assert isinstance(result.content[0], TextContent)
     return result.content[0].text

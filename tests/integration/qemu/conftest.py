@@ -25,7 +25,7 @@ class Tiny:
     provider: QemuProvider
 
     def machine(self) -> MachineSpec:
-        """What the image becomes here."""
+        """The image as it is prepared here."""
         return self.provider.order(SPEC).machine
 
     def left(self) -> list[Path]:

@@ -29,7 +29,7 @@ from worker.attempt.checkpoint_watcher import CheckpointWatcher
 from worker.providers.local import LocalProvider
 
 Judge = Callable[[Task, Sequence[StepRecord], Observation], bytes]
-"""What a judge says of an attempt, given its steps and what was seen in the end."""
+"""A judge's verdict on an attempt, given its steps and the end state."""
 
 
 @cache
@@ -83,7 +83,7 @@ class HarnessClock:
 
 @dataclass
 class Result:
-    """What came of one episode."""
+    """Result of one episode."""
 
     evaluation: Evaluation
     ended_by: EndedBy

@@ -1,4 +1,4 @@
-"""What the starter benchmark promises as a whole. Needs no desktop."""
+"""The starter benchmark as a whole. Needs no desktop."""
 
 from collections import Counter
 from pathlib import Path

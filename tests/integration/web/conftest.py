@@ -37,7 +37,7 @@ class Reads:
 
 @contextmanager
 def counted(world: World) -> Iterator[Reads]:
-    """What is read of the installation meanwhile."""
+    """Counts the statements and rows that are read meanwhile."""
     reads, engine = Reads(), world.factory.kw["bind"]
     event.listen(engine, "after_cursor_execute", reads.note)
     try:

@@ -1,4 +1,4 @@
-"""What HTTP itself promises: HEAD, OPTIONS, conditional changes, lists as lines, waiting, limits."""
+"""The semantics of HTTP: HEAD, OPTIONS, conditional changes, lists as lines, waiting, limits."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What a page reads does not grow with the number of tasks: statements and rows of a benchmark of 20 and of 700."""
+"""A page's reads do not grow with the number of tasks: statements and rows of a benchmark of 20 and of 700."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Sizes:
     values: dict[str, dict[str, UUID | str]]
 
     def reads(self, page: str, benchmark: str) -> Reads:
-        """What the page reads, once the process has its caches; the least, for some caches live a second only."""
+        """The page's reads, once the process has its caches; the least, for some caches live a second only."""
         address, found = PAGES[page].format(**self.values[benchmark]), []
         assert self.client.get(address, headers=PAGE).status_code == 200
         for _ in range(3):

@@ -316,7 +316,7 @@ class TestLeaderboard:
 
 
 class TestSuites:
-    """What a published suite brings, on its pages."""
+    """The pages of a published suite."""
 
     @pytest.fixture
     def suite(self, installation: World, fresh: TestClient) -> TestClient:

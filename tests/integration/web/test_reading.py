@@ -118,7 +118,7 @@ VERBATIM = {"pre", "code", "script", "style", "textarea", "option", "title"}
 
 
 class PageParser(HTMLParser):
-    """What a page shows: `paths` are attributes that begin with a slash, `text` is what one reads."""
+    """The visible content of a page: `paths` are attributes that begin with a slash, `text` is what one reads."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

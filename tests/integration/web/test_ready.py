@@ -20,7 +20,7 @@ def installation(fresh_database: str) -> Iterator[World]:
 
 
 def drain(client: TestClient) -> None:
-    """What SIGTERM begins."""
+    """The draining that SIGTERM begins."""
     app = client.app
     assert isinstance(app, FastAPI)
     app.state.edge.drain.draining = True

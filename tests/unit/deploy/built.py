@@ -23,7 +23,7 @@ def kind(overlay: str, *names: str) -> list[Json]:
 
 
 def workloads(overlay: str) -> list[tuple[Json, Json]]:
-    """What makes pods, with the pod's spec."""
+    """Objects that make pods, with the pod's spec."""
     return [(found, spec) for found in objects(overlay) if (spec := pod_spec(found)) is not None]
 
 

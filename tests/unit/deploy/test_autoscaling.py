@@ -26,7 +26,7 @@ def documents() -> list[dict[str, Any]]:
 
 
 def overlay(having: str, folder: Path) -> list[dict[str, Any]]:
-    """What the page's overlay makes that has such a part."""
+    """The objects of the page's overlay that have such a part."""
     recipe = next(each for each in documents() if each.get("kind") == "Kustomization" and having in each)
     mine = ROOT / "deploy/k8s/overlays/mine"
     near = {

@@ -33,7 +33,7 @@ KEYS = {
     *("environment", "volumes", "tmpfs", "command", "networks", "network_mode", "healthcheck", "stop_grace_period"),
     *("depends_on", "deploy", "ports", "shm_size", "profiles", "devices", "group_add"),
 }
-"""What the format calls a service's parts, of those that we use; an unknown one is a slip of the pen."""
+"""The format's names of a service's parts, of those that we use; an unknown one is a slip of the pen."""
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who alone gives files away")
 each_service = pytest.mark.parametrize("name", SERVICES)
 

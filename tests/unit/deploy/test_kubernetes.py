@@ -1,4 +1,4 @@
-"""What every overlay must keep, asked of the objects that are built: rights, walls, probes, references."""
+"""Rules for every overlay, asked of the objects that are built: rights, walls, probes, references."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What all ways to deploy have in common: pinned images, and proxies that wait as long as the API may."""
+"""Common points of all ways to deploy: pinned images, and proxies that wait as long as the API may."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a desktop's supervisor knows of its end; deaths of real desktops are in tests/integration."""
+"""A desktop supervisor's knowledge of its end; deaths of real desktops are in tests/integration."""
 
 from pathlib import Path
 

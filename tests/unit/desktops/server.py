@@ -83,7 +83,7 @@ class GuestSocketServer:
 
 
 def _rest(connection: socket.socket, request: bytes) -> bytes:
-    """What is missing of a request's body."""
+    """Missing fields of a request's body."""
     head, _, body = request.partition(b"\r\n\r\n")
     sizes = [line.partition(b":")[2] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     rest = b""

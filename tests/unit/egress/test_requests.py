@@ -75,7 +75,7 @@ class TestLength:
 
 
 class TestWithin:
-    """What a program says to a server that the gateway is itself."""
+    """A program's request to a server that the gateway is itself."""
 
     def test_a_path_is_of_that_server(self) -> None:
         request = read_request(b"GET /x?y=1 HTTP/1.1\r\nHost: b.example\r\n\r\n", within="https://a.example:8443")

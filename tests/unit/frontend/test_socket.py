@@ -14,7 +14,7 @@ MODULE = HERE.parents[2] / "frontend" / "static" / "js" / "lib" / "socket.js"
 
 @pytest.fixture(scope="module")
 def played() -> dict[str, Any]:
-    """What happened in `socket.mjs`."""
+    """Events of `socket.mjs`."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs node (make setup installs it)")

@@ -1,4 +1,4 @@
-"""What a node object means to us."""
+"""Readings of a node object: slots, state, why its pods leave, tolerated taints."""
 
 from typing import Any
 

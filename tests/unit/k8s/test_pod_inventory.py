@@ -1,4 +1,4 @@
-"""What is swept, in a cluster of our own whose pods are only objects."""
+"""The sweep of pods, in a cluster of our own whose pods are only objects."""
 
 import time
 from collections.abc import Iterator

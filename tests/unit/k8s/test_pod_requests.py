@@ -1,4 +1,4 @@
-"""What a pod takes of its node."""
+"""A pod's share of its node."""
 
 from backend.config import Settings
 from backend.domain.model.units import GIB

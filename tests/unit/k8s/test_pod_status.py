@@ -1,4 +1,4 @@
-"""What is read out of a pod and its events. The texts are those of real clusters."""
+"""Readings of a pod and its events. The texts are those of real clusters."""
 
 from typing import Any
 

@@ -22,7 +22,7 @@ X86 = MACHINES["x86_64"]
 
 
 def verdict(code: bytes, *, audit: int, number: int, argument: int = 0, more: tuple[int, int] = (0, 0)) -> int:
-    """What the kernel would do with a system call: 0 = allow, else the error it answers with."""
+    """The kernel's answer to a system call: 0 = allow, else its error."""
     arguments = [each & 2**64 - 1 for each in (argument, *more)]
     data = struct.pack("=IIQ6Q", number, audit, 0, *arguments, 0, 0, 0)
     steps = [struct.unpack_from("=HBBI", code, at) for at in range(0, len(code), 8)]

@@ -10,7 +10,7 @@ from worker.local.images import SYSTEMS, offers
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What `make setup` lays out, with a Wine that only says its version."""
+    """The layout of `make setup`, with a Wine that only says its version."""
     program = tmp_path / "wine64"
     program.write_text("#!/bin/sh\necho 'wine-8.0 (Debian)'\n")
     program.chmod(0o755)

@@ -107,7 +107,7 @@ class TestStart:
 
 
 STARTED = {"event": "started", "folder": "/run/s-1", "qemu": "QEMU emulator version 0"}
-"""What it says first; a second time it is no message."""
+"""Its first message; sent a second time, it is no message."""
 NO_MESSAGES: tuple[dict[str, Any], ...] = (
     STARTED,
     {"event": "gone"},

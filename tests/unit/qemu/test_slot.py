@@ -140,7 +140,7 @@ class TestTemplate:
 
     @pytest.fixture
     def made(self, slot: VmSlot, disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """What a master leaves; there is no QEMU."""
+        """Files that a master leaves; there is no QEMU."""
 
         def none(*_: object, **__: object) -> list[str]:
             raise QemuFailed("there is no QEMU", code="program_not_started")

@@ -1,4 +1,4 @@
-"""What a worker writes of an attempt: fenced, repeatable, safe against hostile text."""
+"""A worker's writes about an attempt: fenced, repeatable, safe against hostile text."""
 
 from collections.abc import Callable
 from datetime import timedelta

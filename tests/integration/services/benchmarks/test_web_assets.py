@@ -1,4 +1,4 @@
-"""What is known of files of the web: a worker gets their hashes, and collection leaves their bytes alone."""
+"""Files of the web: a worker gets their hashes, and collection leaves their bytes alone."""
 
 from datetime import timedelta
 

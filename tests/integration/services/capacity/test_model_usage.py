@@ -1,4 +1,4 @@
-"""What workers report of models: stored once, summed by endpoint and model."""
+"""Workers' reports of models: stored once, summed by endpoint and model."""
 
 from datetime import timedelta
 from uuid import uuid4

@@ -39,7 +39,7 @@ def claimed(world: World) -> Claim:
 
 
 def unjudged(world: World, claim: Claim, fence: Fence | None = None, code: str = "evaluator_crashed") -> None:
-    """What a worker writes when there is no verdict."""
+    """A worker's write when there is no verdict."""
     ref = ArtifactRef(world.store.put(b"hello", "text/plain"), 5, "text/plain")
     rows = [EvidenceRow(0, EvidenceRole.RESULT, "vm_command_line", "cat note", ref)]
     judged = EvaluationBasis(spec_of(task_of(), [CallEvidence()]))

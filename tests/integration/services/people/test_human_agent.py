@@ -85,7 +85,7 @@ def said(made: World, episode: UUID) -> dict[str, Any]:
 
 
 def said_of(made: World, episode: UUID) -> list[bool]:
-    """What was judged of each attempt, oldest first."""
+    """Verdicts on each attempt, oldest first."""
     with made.work() as session:
         rows = session.query(Attempt).filter(Attempt.episode_id == episode).order_by(Attempt.id).all()
         return [(row.human_feedback or {})["feasible"] for row in rows]

@@ -1,4 +1,4 @@
-"""What a board's rows cost, against sums that the tests compute from the steps that they record."""
+"""Costs of a board's rows, against sums that the tests compute from the steps that they record."""
 
 from datetime import date
 from statistics import fmean

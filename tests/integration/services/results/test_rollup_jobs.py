@@ -60,7 +60,7 @@ def set_run(world: World, run: Run, values: str) -> None:
 
 @pytest.fixture
 def between(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], None]]]:
-    """What happens after the cube was read and before it is stored."""
+    """An event after the cube was read and before it is stored."""
     todo: list[Callable[[], None]] = []
     real = rollups.compute
 

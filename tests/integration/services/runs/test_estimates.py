@@ -1,4 +1,4 @@
-"""What a run would take, estimated from earlier runs."""
+"""Time and cost of a run, estimated from earlier runs."""
 
 from sqlalchemy import func, select, update
 

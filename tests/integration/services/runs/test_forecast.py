@@ -1,4 +1,4 @@
-"""What the form says would run is what runs: the forecast and the submission ask for the same reasons."""
+"""The form's forecast is what runs: forecast and submission ask for the same reasons."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What the first page says of slots, and of what needs a person."""
+"""Slots on the first page, and the work there that needs a person."""
 
 import pytest
 from sqlalchemy import text

@@ -1,4 +1,4 @@
-"""What `replay` repeats."""
+"""The decisions that the agent `replay` repeats."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What pages say of a run's attempts: their time, and how far they are."""
+"""Times and progress of a run's attempts, as pages show them."""
 
 from uuid import UUID
 

@@ -37,7 +37,7 @@ def run(cluster: World) -> UUID:
 
 
 def told(world: World, run: UUID) -> Reason:
-    """What its episode and the first page say, which is what limits the run."""
+    """The reasons on its episode and on the first page, which is what limits the run."""
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run)).all()
         (reason,) = {Reason(each.reason_code, each.text) for each in explain(session, rows).values()}

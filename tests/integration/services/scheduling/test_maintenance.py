@@ -1,4 +1,4 @@
-"""What the scheduler counts and expects by, and what a clock that goes back may not hold up."""
+"""The scheduler's counts and estimates, and a clock that goes back without holding them up."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

@@ -56,7 +56,7 @@ def in_seconds(world: World, found: WaitView) -> float:
 
 
 def limited(world: World, run: Run) -> tuple[int, int, ReasonCode]:
-    """What the run may have of how many slots, and why not more."""
+    """The run's share of the slots, and why it is not larger."""
     limit = world.do(concurrency_of, run.id)
     assert limit is not None
     return limit.limit, limit.slots, limit.limiting_factor.code

@@ -1,4 +1,4 @@
-"""What is left behind is found, also by what has no mark of the stack on it."""
+"""Leftovers are found, also those without a mark of the stack on them."""
 
 import os
 import subprocess
@@ -65,7 +65,7 @@ def leases_now() -> Facts:
 
 
 def seen(stack: EmptyStack, facts: Facts) -> list[str]:
-    """What a look finds that comes longer than the grace time after the first one."""
+    """Leftovers in a look that comes longer than the grace time after the first one."""
     watch, moment = LeftoverWatch(), time.time()
     assert watch.look(stack, facts, moment) == []
     return [violation.facts for violation in watch.look(stack, facts, moment + GRACE + 1)]

@@ -62,7 +62,7 @@ class CountingApiHandler(BaseHTTPRequestHandler):
 
 
 def answer(query: bytes) -> bytes:
-    """What Docker's resolver says of the name `api`: an address for each server."""
+    """The answer of Docker's resolver for the name `api`: an address for each server."""
     head = query[:2] + struct.pack(">HHHHH", 0x8180, 1, len(ADDRESSES), 0, 0)
     end = query.index(b"\0", 12) + 5
     records = (b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 1, 4) + socket.inet_aton(each) for each in ADDRESSES)

@@ -1,4 +1,4 @@
-"""What a simulated worker writes of an attempt, and when."""
+"""Writes of a simulated worker about an attempt, and their times."""
 
 from datetime import datetime
 

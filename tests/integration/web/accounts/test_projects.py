@@ -109,7 +109,7 @@ class Outsider:
             }
 
     def names(self, answer: Any, but: Iterable[Any] = ()) -> list[str]:
-        """What an answer tells of the other project: ids, and names that nothing else has; not what was asked for."""
+        """Leaks of the other project in an answer: ids, and names that nothing else has; not what was asked for."""
         asked = set(map(str, but))
         ids = set(UUIDS.findall(answer.text)) & self.ids
         return sorted((ids | ({SECRET} if SECRET in answer.text else set())) - asked)[:3]

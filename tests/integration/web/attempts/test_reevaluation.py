@@ -26,7 +26,7 @@ def episode(installation: World) -> UUID:
 
 
 def work(world: World, score: float) -> None:
-    """What a worker does with the next request."""
+    """A worker's handling of the next request."""
     with world.work() as session:
         job = reevaluation.claim_request(session)
         assert job is not None

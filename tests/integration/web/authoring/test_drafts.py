@@ -84,7 +84,7 @@ class TestApi:
 
 
 class TestPages:
-    """What a browser without scripts does: every form is a plain one."""
+    """Requests of a browser without scripts: every form is a plain one."""
 
     @pytest.fixture
     def page(self, fresh: TestClient) -> str:

@@ -173,7 +173,7 @@ def fits(row: Mapping[str, Any], asked: Mapping[str, list[str]]) -> bool:
 
 @pytest.fixture(scope="module")
 def everything(scene: PageScene, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What every trajectory says of itself, with what the database says of its task."""
+    """The metadata of every trajectory, with the database's facts about its task."""
     client = client_of(scene.world, tmp_path_factory.mktemp("data"))
     files = files_of(client, "any_result=true&form=trajectories&pictures=false")
     found = []

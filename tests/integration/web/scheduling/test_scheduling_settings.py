@@ -41,7 +41,7 @@ def whole(client: TestClient, run: dict[str, Any]) -> dict[str, Any]:
 
 
 def fields(page: str, action: str) -> dict[str, str]:
-    """What the page's form for this address would post, untouched."""
+    """The fields that the page's form for this address would post, untouched."""
     form = page.split(f'action="{action}"')[1].split("</form>", maxsplit=1)[0]
     return dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
 

@@ -42,7 +42,7 @@ def asked(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 def under_way(attempt_id: UUID) -> Pass:
-    """What the token of an attempt's episode opens while its agent acts."""
+    """Addresses that the token of an attempt's episode opens while its agent acts."""
     return Pass(
         uuid7(), uuid7(), "a/b", "do it", EpisodeState.RUNNING,
         attempt_id=attempt_id, attempt=1, attempt_state=AttemptState.RUNNING,

@@ -85,7 +85,7 @@ class Installation:
             reevaluation.request(session, episode.id, actor, wish)
 
     def rescorer(self) -> Rescorer:
-        """What scores again, with the same models."""
+        """A worker that scores again, with the same models."""
         models = ModelPool.from_settings(Settings(data_dir=self.tape.parent)).models
         return Rescorer(Database(self.world.factory), self.world.store, InProcessJudge(), models, every=0.1)
 

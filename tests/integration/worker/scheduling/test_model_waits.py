@@ -33,7 +33,7 @@ def server() -> Iterator[ModelServer]:
 
 
 def shown(world: World) -> AttemptWait | None:
-    """What the only tile says."""
+    """Words of the only tile."""
     (tile,) = world.do(tiles)
     wait: AttemptWait | None = tile.wait
     return wait

@@ -22,7 +22,7 @@ def data(tmp_path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Done:
-    """What a command came to."""
+    """Result of a command."""
 
     returncode: int
     stdout: str

@@ -1,4 +1,4 @@
-"""What tests of agents that ask models share."""
+"""Common cases of agents that ask models."""
 
 from collections.abc import Sequence
 from io import BytesIO

@@ -83,7 +83,7 @@ class TestConversation:
 
 
 class TestResults:
-    """What calls get back beside the next screen."""
+    """Results of calls, beside the next screen."""
 
     def parts_after(self, reply: ModelReply, **seen_after: Any) -> list[MessagePart]:
         """The parts of the user's turn after that reply."""

@@ -1,4 +1,4 @@
-"""What the lint says of metric calls, unknown names and broken checks."""
+"""Findings of the lint on metric calls, unknown names and broken checks."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def look(result: str, **options: Any) -> MetricValue:
 
 
 def check_options(options: Mapping[str, Any], expected: Mapping[str, Any] | None) -> None:
-    """What this module's metrics say of their options beyond their signatures."""
+    """Rules of this module's metrics for their options, beyond their signatures."""
     if options.get("ratio") == 9:
         raise Invalid("expected at most 1", path="ratio")
 

@@ -85,7 +85,7 @@ def wrong_bytes(text: str, draw: random.Random) -> bytes:
 
 
 def loaded_or_told(kind: str, root: Path, name: str) -> LoadedBenchmark | None:
-    """What a reader makes of a folder; None where it says calmly that the file of that name is wrong."""
+    """A reader's result for a folder; None where it says calmly that the file of that name is wrong."""
     told = ""
     try:
         return read(kind, root)

@@ -29,7 +29,7 @@ RUN_BY_SET_UP = {
     "osworld": {"nautilus": 11, "soffice": 2, "chrome": 1, "code": 1},
     "osworld-windows": {"7z": 4, "excel": 1, "winword": 1},
 }
-"""What tasks need beyond the applications that they name."""
+"""Needs of tasks beyond the applications that they name."""
 ASSETS = {"waa": 123, "osworld": 661, "osworld-windows": 130}
 
 

@@ -177,7 +177,7 @@ def test_other_spaces_are_told_in_words() -> None:
 
 
 def test_the_recorded_action_is_right_in_every_form(tmp_path: Path) -> None:
-    """What the converters take for right is right by every metric."""
+    """A target of the converters is right by every metric."""
     makers = {
         SetForm.MIND2WEB: factory.mind2web,
         SetForm.ANDROID_CONTROL: factory.android_control,

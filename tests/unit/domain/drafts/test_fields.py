@@ -23,7 +23,7 @@ def field(*kinds: str, choices: tuple[str, ...] = ()) -> FormField:
 
 
 def through(fields: tuple[FormField, ...], values: dict[str, Any]) -> dict[str, Any]:
-    """What a browser sends back of a form that shows these parameters."""
+    """Fields that a browser sends back of a form with these parameters."""
     typed = {one.name: typed_as(one, values).replace("\r\n", "\n") for one in fields}
     return values_of(fields, typed, whole=False)
 

@@ -62,7 +62,7 @@ class TestCollect:
         assert "close_window" in evidence[0].notes[0]
 
     def after(self, desktop: FakeDesktop, kind: str, **parameters: Any) -> CallEvidence:
-        """What is gathered after one step of post-configuration."""
+        """Evidence after one step of post-configuration."""
         task = make_task(text_call("/a", "x"), postconfig=[{"type": kind, "parameters": parameters}])
         return collect(FakeContext(desktop, task), task)[0]
 

@@ -8,7 +8,7 @@ BLUE, RED = (0, 0, 255), (255, 0, 0)
 
 
 def known(one: Color, two: Color) -> float:
-    """What scikit-image says."""
+    """Scikit-image's result."""
     first, second = (rgb2lab(np.array(color) / 255.0) for color in (one, two))
     return float(deltaE_ciede2000(first, second))  # type: ignore[no-untyped-call]
 

@@ -15,7 +15,7 @@ from backend.domain.evaluators.metrics.goals.same_picture import same_picture
 from backend.domain.formats.pictures import decode_picture, read_picture
 
 RAMP = np.linspace(0, 255, 60 * 40).reshape(40, 60).round().astype(np.uint8)
-"""What each picture shows, in grey."""
+"""Content of each picture, in grey."""
 WIDE = RAMP.astype(np.uint16) * 257
 NOTE = 0x0112
 

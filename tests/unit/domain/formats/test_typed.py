@@ -1,4 +1,4 @@
-"""What was typed in one go, from a log of interactions."""
+"""Texts typed in one go, from a log of interactions."""
 
 import pytest
 

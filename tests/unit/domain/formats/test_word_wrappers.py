@@ -1,4 +1,4 @@
-"""What Word wraps text in: what is read is what a reader is shown."""
+"""Wrappers of text in Word: a reader's view is what is read."""
 
 from pathlib import Path
 
@@ -74,7 +74,7 @@ class TestInline:
         assert read_document(path, texts) == (["Title", "Hello world", "end"], "")
 
     def test_as_stored(self, tmp_path: Path) -> None:
-        """What `strict_upstream` sees: python-docx's paragraphs."""
+        """The view of `strict_upstream`: python-docx's paragraphs."""
         path = save(tmp_path / "x.docx", *[p("Hello ", xml=xml) for xml in INLINE.values()])
         stored, _ = read_document(path, texts, as_stored=True)
         assert read_document(path, lambda one: [each.text for each in one.paragraphs], as_stored=True)[0] == stored

@@ -39,7 +39,7 @@ class JudgedAttempt:
 
     @property
     def told(self) -> list[str]:
-        """What the first request said, with `[picture]` for each picture."""
+        """Text of the first request, with `[picture]` for each picture."""
         return [part.text or "[picture]" for part in self.models.asked[0].messages[1].parts]
 
 

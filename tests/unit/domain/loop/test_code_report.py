@@ -1,4 +1,4 @@
-"""What the loop reports: to the agent how its code failed, in the record why the agent stopped."""
+"""Reports of the loop: to the agent how its code failed, in the record why the agent stopped."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ class TestCode:
     CODE = Decision(actions=(Action(type=ActionType.PYTHON, text="import time"),) * 2)
 
     def note(self, monkeypatch: pytest.MonkeyPatch, *results: dict[str, Any]) -> str:
-        """What the agent is told of code with these results."""
+        """The agent's note about code with these results."""
         agent, desktop = ScriptedAgent(answers=(self.CODE, DONE)), FakeDesktop(SCREEN)
         answers = iter(results)
         monkeypatch.setattr(desktop, "perform", lambda _: next(answers))

@@ -1,4 +1,4 @@
-"""What is left open. A stored run or step leaves out defaults, so another default would change what old rows say."""
+"""Defaults. A stored run or step leaves them out, so another default would change the meaning of old rows."""
 
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import EvaluatorSpec, Labels, Part, PartKind

@@ -23,7 +23,7 @@ def some(number: int, *wanted: GraphSpec, seed: int = 1, pool: Pool = WIDE) -> l
 def things(
     made: GraphComposition, pool: Pool = WIDE
 ) -> tuple[dict[str, list[SubtaskResource]], dict[str, list[SubtaskResource]]]:
-    """What each node makes and needs."""
+    """Products and needs of each node."""
     nodes = made.graph.nodes
     makes = {node.name: list(pool[node.subtask].makes(node.values)) for node in nodes}
     return makes, {node.name: list(pool[node.subtask].needs(node.values)) for node in nodes}

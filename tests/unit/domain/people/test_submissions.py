@@ -1,4 +1,4 @@
-"""What a file of a guest is, by its bytes alone."""
+"""Types of a guest's files, by their bytes alone."""
 
 import io
 import struct

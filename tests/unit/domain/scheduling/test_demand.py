@@ -1,4 +1,4 @@
-"""What would begin if there were slots enough."""
+"""Attempts that would begin if there were slots enough."""
 
 from dataclasses import replace
 from uuid import UUID

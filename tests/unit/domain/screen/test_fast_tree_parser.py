@@ -33,7 +33,7 @@ def made(chance: random.Random, depth: int = 3) -> str:
 
 
 def quick(text: str, platform: str = "") -> object:
-    """What the quick reader says; None where it leaves the tree to the parser."""
+    """The quick reader's result; None where it leaves the tree to the parser."""
     try:
         return quick_nodes(text, platform)
     except UnsupportedTree:
@@ -41,7 +41,7 @@ def quick(text: str, platform: str = "") -> object:
 
 
 def parsed(text: str, platform: str = "") -> object:
-    """What the parser says; a word where it refuses."""
+    """The parser's result; a word where it refuses."""
     try:
         return parsed_nodes(text, platform)
     except Invalid:

@@ -47,7 +47,7 @@ def of_dialect(desktop: FakeDesktop, dialect: str, **more: Any) -> FakeContext:
 def launched(
     desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch, dialect: str, parameters: dict[str, Any], **more: Any
 ) -> tuple[Any, bool]:
-    """What the desktop was asked to start, and whether by a shell."""
+    """Commands that the desktop was asked to start, and whether by a shell."""
     result: list[tuple[Any, bool]] = []
     monkeypatch.setattr(desktop, "launch", lambda command, *, shell=False: result.append((command, shell)))
     run_step(of_dialect(desktop, dialect, **more), "launch", parameters)

@@ -11,7 +11,7 @@ from tests.factories.recorded import TREE, click, mark, step
 
 
 def key_actions(keys: str | None) -> list[Action]:
-    """What the action space reads of them."""
+    """The action space's reading of them."""
     reply = {"Status": "CONTINUE", "ControlLabel": "", "Function": "keyboard_input", "Args": {"keys": keys}}
     return list(OmniActions().parse(json.dumps(reply)))
 

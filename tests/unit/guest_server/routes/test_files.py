@@ -12,7 +12,7 @@ from guest_server.routes import files
 
 
 def sent(path: Path) -> bytes:
-    """What a client gets of a file."""
+    """A client's answer about a file."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return await files.send_file(request, path, 100)

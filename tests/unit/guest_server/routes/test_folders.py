@@ -1,4 +1,4 @@
-"""What a listing says of folders that cannot be read, or lead elsewhere."""
+"""Listings of folders that cannot be read, or lead elsewhere."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a build machine says and how it ends; real machines are in tests/integration/images."""
+"""A build machine's reports and its ends; real machines are in tests/integration/images."""
 
 import socket
 from collections.abc import Iterator

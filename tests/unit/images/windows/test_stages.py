@@ -31,7 +31,7 @@ class CountedStages:
         return Stage(name, f"making {name}", (self.inputs[name],), work, (made,))
 
     def run(self) -> list[str]:
-        """What was done this time."""
+        """Stages that ran this time."""
         self.done = []
         Stages(self.folder, lambda _: None).run(self.stages())
         return self.done

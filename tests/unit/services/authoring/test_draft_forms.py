@@ -11,7 +11,7 @@ from tests.factories.drafts import LIST, make_content
 
 
 def sent(*shown: Plugin | None) -> dict[str, str]:
-    """What a browser sends of these plug-ins' fields."""
+    """A browser's fields of these plug-ins."""
     found: dict[str, str] = {}
     for one in shown:
         if one is not None:

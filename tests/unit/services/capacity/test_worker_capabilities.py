@@ -20,7 +20,7 @@ def joined(*said: dict[str, Any]) -> Capabilities:
 
 
 def capabilities_of(agent: str) -> dict[str, Any]:
-    """What a worker says that offers this agent and all spaces."""
+    """Capabilities of a worker that offers this agent and all spaces."""
     registry.load()
     plugin = registry.lookup(PluginKind.AGENT, agent)
     about = {"observation": plugin.observation, "action_space": plugin.action_space, "privileged": False}

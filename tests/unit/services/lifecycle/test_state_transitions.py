@@ -1,4 +1,4 @@
-"""What may be written with a move are columns of the row that moves; mypy checks who calls."""
+"""A move may write columns of the row that moves only; mypy checks who calls."""
 
 import pytest
 from sqlalchemy import inspect

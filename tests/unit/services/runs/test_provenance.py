@@ -1,4 +1,4 @@
-"""What is pinned of a run's agent."""
+"""Pins of a run's agent."""
 
 from datetime import date
 from typing import Any

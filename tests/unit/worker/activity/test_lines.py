@@ -1,4 +1,4 @@
-"""What a person at a terminal, and a log, is shown of long work; by a clock of ours."""
+"""Lines about long work for a person at a terminal, and for a log; by a clock of ours."""
 
 import io
 import logging

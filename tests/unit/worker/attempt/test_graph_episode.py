@@ -41,7 +41,7 @@ def graph_task() -> Task:
 
 
 def played(steps: Sequence[str] | None, agent: str = "replay") -> tuple[Evaluation, EndedBy | None]:
-    """What comes of typing these texts, one per step; `make x` makes the file of x. None = what the agent does."""
+    """Result of typing these texts, one per step; `make x` makes the file of x. None = the agent's own end."""
     attempt = AttemptCase(graph_task(), agent, budget=Budget(max_steps=40))
     if steps is not None:
         trajectory = tuple(Decision(actions=(Action(type=ActionType.TYPING, text=text),)) for text in steps)

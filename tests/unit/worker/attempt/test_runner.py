@@ -334,7 +334,7 @@ class TestParts:
         assert attempt.book.evaluation.parts[0].step == 0
 
     def test_the_order_counts(self) -> None:
-        """What is done before its turn and undone when it comes does not count."""
+        """A node that is done before its turn and undone when it comes does not count."""
         attempt = self.attempt("b=done", "b=gone", "a=done")
         attempt.run()
         assert attempt.book.evaluation is not None

@@ -1,4 +1,4 @@
-"""What a task reaches besides its desktop."""
+"""A task's browser, HTTP, assets, outputs, secrets and judgement, beside its desktop."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ from worker.k8s.cluster import ClusterError, ClusterUnavailable, RequestRefused
 
 
 class ProbedServer:
-    """What `ask` asks; `asked` are the moments."""
+    """Results of `ask`; `asked` are the moments."""
 
     def __init__(self) -> None:
         self.now, self.error = 0.0, None

@@ -1,4 +1,4 @@
-"""What is particular to each API: the form of its requests, and replies that only it gives."""
+"""Particulars of each API: the form of its requests, and replies that only it gives."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar

@@ -69,7 +69,7 @@ def makings(monkeypatch: pytest.MonkeyPatch) -> VmFactory:
 
 
 def failures(makings: VmFactory, error: Exception, folder: Path) -> tuple[list[type[Exception]], int]:
-    """What three attempts end with, and how often a template was tried."""
+    """Ends of three attempts, and the number of trials of a template."""
     stock, found = Stock(error), list[type[Exception]]()
     for _ in range(3):
         with pytest.raises((MachineLost, ColdBoot)) as raised:

@@ -1,4 +1,4 @@
-"""What is a fact about a desktop, and what only could not be asked."""
+"""Facts about a desktop, told from questions that could not be asked."""
 
 from collections.abc import Callable
 from typing import Any
@@ -99,7 +99,7 @@ class TestGetters:
 
     @pytest.mark.parametrize(("kind", "raises"), [("timeout", True), ("no_browser", False), ("failed", False)])
     def test_the_page_of_settings(self, kind: str, raises: bool) -> None:  # noqa: FBT001
-        """What the profile says instead is seconds old."""
+        """The profile's own value is seconds old."""
         context = linux()
         browser = FakeBrowser()
         browser.tabs = lambda: refuses("so it is", kind)(None)  # type: ignore[method-assign]

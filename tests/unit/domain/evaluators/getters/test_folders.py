@@ -60,7 +60,7 @@ class TestWhatAnAgentMakesOfAFolder:
     """The question must neither fail nor take what it could not see for gone."""
 
     def contents(self, root: Path, **names: Any) -> Any:
-        """What `folder_contents` finds; its code runs here, with other meanings of some names."""
+        """Result of `folder_contents`; its code runs here, with other meanings of some names."""
 
         def python(words: Sequence[str]) -> ExecResult:
             output = io.StringIO()

@@ -1,4 +1,4 @@
-"""What no program writes is damage of the file, never an error of the metric: huge numbers, members without end."""
+"""Content that no program writes is damage of the file, never an error of the metric: huge numbers, endless members."""
 
 import io
 import re

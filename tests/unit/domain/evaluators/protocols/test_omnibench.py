@@ -59,7 +59,7 @@ class TestOmnibench:
 
 
 class TestReleased:
-    """What the authors' released code computes, which `strict_upstream` reproduces."""
+    """Results of the authors' released code, which `strict_upstream` reproduces."""
 
     def strict(self, steps: dict[str, int]) -> dict[str, float]:
         parts = tuple(part(name, *after, app=app) for name, (app, after) in SHAPE.items())

@@ -1,4 +1,4 @@
-"""What an attempt and its steps say of themselves."""
+"""Views of an attempt and its steps."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a running attempt waits for, in words."""
+"""Waits of a running attempt, in words."""
 
 from datetime import UTC, datetime
 

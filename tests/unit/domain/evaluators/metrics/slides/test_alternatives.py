@@ -1,4 +1,4 @@
-"""What slides show otherwise than they store it: shapes for newer programs, fields, runs without effect."""
+"""Differences between a slide's look and its file: shapes for newer programs, fields, runs without effect."""
 
 from pathlib import Path
 from typing import Any

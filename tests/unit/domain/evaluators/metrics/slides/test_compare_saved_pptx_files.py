@@ -1,4 +1,4 @@
-"""What LibreOffice saves anew is the same presentation."""
+"""A presentation stays the same when LibreOffice saves it anew."""
 
 import io
 from pathlib import Path
@@ -34,7 +34,7 @@ def verdicts(mine: str, gold: str) -> list[float]:
 
 
 def rich(show: Any) -> None:
-    """What LibreOffice writes differently from how it was: styles, theme colours, placeholders, crops, new tables."""
+    """LibreOffice's changes when it saves: styles, theme colours, placeholders, crops, new tables."""
     first, second = show.slides[0], show.slides[1]
     for number, accent in enumerate((MSO_THEME_COLOR.ACCENT_1, MSO_THEME_COLOR.ACCENT_2)):
         shape = first.shapes.add_shape(1, Cm(12), Cm(4 + 3 * number), Cm(3), Cm(2))
@@ -79,7 +79,7 @@ SAVED = {
 
 
 class TestLibreOffice:
-    """What a deck shows stays the same however often it is saved: only what upstream compares may differ."""
+    """A deck's look stays the same however often it is saved: only what upstream compares may differ."""
 
     def test_two_ways_of_saving_agree(self, saved: dict[str, str]) -> None:
         result = compare(saved["around"], saved["once"], examine_alignment=False)

@@ -71,7 +71,7 @@ class TestLaws:
 
 
 def _safe(cell: Any) -> Any:
-    """What a sheet can hold: text that starts with `=` would be a formula."""
+    """A value that a sheet can hold: text that starts with `=` would be a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith("=") else cell
 
 
@@ -183,7 +183,7 @@ class TestOddFiles:
 
 class TestLibreOffice:
     def test_its_copies_are_as_the_originals(self, tmp_path: Path) -> None:
-        """What upstream fails: openpyxl's golds against what LibreOffice saved."""
+        """Upstream's failures: openpyxl's golds against LibreOffice's files."""
         originals = [
             Path(str(CASES["compare_table"].passing(tmp_path).args[0])),
             xlsx.charted(tmp_path / "line.xlsx", "line", title="Rent", titles=("Month", "Euro")),
