@@ -100,8 +100,11 @@ def pooled_summary(passes: PassRollup) -> RunSummary:
     return with_rates(summary_of(SimpleNamespace(**passes.summary)), passes.rates)
 
 
+NO_RATES: Mapping[str, Any] = {"mean": None, "success": None}
+
+
 def with_rates(summary: RunSummary, rates: Mapping[str, Any]) -> RunSummary:
-    """A summary with the rates of `pass_rollups.rates`."""
+    """A summary with the rates of `TaskColumns.rates`."""
     if rates["mean"] is None or rates["success"] is None:
         return summary
     mean, *mean_ends = rates["mean"]
@@ -148,13 +151,3 @@ def lower_bound(
         lower: float = rates["lower"]
         return lower
     return primary.mean * primary.n / (primary.n + summary.counts.lost)
-
-
-def with_primary_rates(cube: measure_rollups.Cube, rates: Mapping[str, Any] | None) -> measure_rollups.Cube:
-    """The measures with the mean of `pass_rollups.primary_rates`, in which a task counts once."""
-    overall = cube.get(Dimension.ALL, {}).get("", {})
-    if not rates or rates["measure"] not in overall:
-        return cube
-    mean, *ends = rates["mean"]
-    pooled = overall[rates["measure"]].model_copy(update={"mean": mean, "interval": Interval(*ends)})
-    return {**cube, Dimension.ALL: {**cube[Dimension.ALL], "": {**overall, rates["measure"]: pooled}}}

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.models.enums import Dimension
 from backend.services.results import measure_rollups, pass_rollups, rollups
 from backend.services.results.board_ranking import NONE_IMPORTED, REFERENCES, OutsideRules
-from backend.services.results.board_rows import BoardRow, NotRanked, primary_mean, with_primary_rates, with_rates
+from backend.services.results.board_rows import BoardRow, NotRanked, primary_mean, with_rates
 from backend.services.results.conditions import RunConditions
 from backend.services.results.costs import PassCosts, pass_costs
 from backend.services.results.rollups import RollupInputs
@@ -72,11 +72,10 @@ def _reason(
 def _on(row: BoardRow, inputs: RollupInputs, common: set[UUID], measure: str, costs: PassCosts) -> BoardRow:
     """The row with the results of these tasks only."""
     totals = [task._replace(lost={}) for task in inputs.totals if task.task_id in common]
-    summary = with_rates(summarise(totals), pass_rollups.rates(totals))
     inputs = RollupInputs(totals, inputs.sums)
-    means = rollups.compute(inputs, rollups.whole(inputs)).means
+    summary = with_rates(summarise(totals), inputs.rates)
+    means = rollups.compute(inputs, rollups.whole(inputs), by_task=True).means
     cube = measure_rollups.cube_of(SimpleNamespace(**mean) for mean in means)
-    cube = with_primary_rates(cube, pass_rollups.primary_rates(inputs))
     value = primary_mean(summary, cube.get(Dimension.ALL, {}).get("", {}), measure)
     reasons = [] if value is not None else [NotRanked("no_value", f"no value of {measure}")]
     return replace(

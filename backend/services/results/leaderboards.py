@@ -24,12 +24,13 @@ from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.results import board_ranking, common_tasks, measure_rollups, rollups
 from backend.services.results.board_ranking import BoardTasks, ConditionsChoice, OutsideRules
 from backend.services.results.board_rows import (
+    NO_RATES,
     NOTHING,
     BoardRow,
     lower_bound,
     pooled_summary,
     primary_mean,
-    with_primary_rates,
+    with_rates,
 )
 from backend.services.results.conditions import RunConditions, conditions_of
 from backend.services.results.costs import PassCosts
@@ -238,11 +239,10 @@ def _rows(
 
 def _with_rates(row: BoardRow, task_count: int, measure: str, dimensions: Collection[str]) -> BoardRow:
     """The row with its breakdown over all its runs, and the measure by which the board ranks."""
-    if row.passes is not None and len(row.passes.runs) > 1:
+    if row.passes is not None and row.passes.cells:
         cube, measures = _pooled_cubes(row.passes, dimensions)
         row = replace(row, by=cube, measures=measures)
     rates = row.passes.rates.get("primary") if row.passes is not None else None
-    row = replace(row, measures=with_primary_rates(row.measures, rates))
     value = primary_mean(row.summary, row.means, measure)
     missing = task_count - row.summary.scored_tasks
     return replace(row, primary=value, lower=lower_bound(row.summary, value, measure, rates), missing_tasks=missing)
@@ -279,10 +279,12 @@ def _cubes(
 
 
 def _pooled_cubes(passes: PassRollup, dimensions: Collection[str]) -> tuple[Cube, measure_rollups.Cube]:
-    """Cells of several runs together."""
+    """Cells of all passes together, in which a task counts once."""
     cube: dict[str, dict[str, RunSummary]] = {}
-    for row in (SimpleNamespace(**cell) for cell in (passes.summary, *passes.cells) if cell):
-        if row.dimension in dimensions:
-            cube.setdefault(row.dimension, {})[row.key] = rollups.summary_of(row)
+    for cell in (passes.summary, *passes.cells):
+        if cell and cell["dimension"] in dimensions:
+            summary = rollups.summary_of(SimpleNamespace(**cell))
+            # Of a former release it has no rates, and soon is computed again.
+            cube.setdefault(cell["dimension"], {})[cell["key"]] = with_rates(summary, cell.get("rates", NO_RATES))
     means = [row for row in (*passes.measures, *passes.means) if row["dimension"] in dimensions]
     return cube, measure_rollups.cube_of(SimpleNamespace(**row) for row in means)

@@ -142,7 +142,9 @@ def over_tasks(measure: str, tasks: Sequence[TaskTotals], kinds: "TaskKinds", su
     return PooledMean(mean, interval, column.mean(lower, attempted)[0])
 
 
-def rows(cells: Cells, tasks: Sequence[TaskTotals], kinds: "TaskKinds", sums: Sums) -> list[dict[str, Any]]:
+def rows(
+    cells: Cells, tasks: Sequence[TaskTotals], kinds: "TaskKinds", sums: Sums, *, by_task: bool = False
+) -> list[dict[str, Any]]:
     """One row per measure in each cell with a value.
 
     Args:
@@ -150,13 +152,14 @@ def rows(cells: Cells, tasks: Sequence[TaskTotals], kinds: "TaskKinds", sums: Su
         tasks: all tasks of the run, in the order of the positions.
         kinds: of these tasks.
         sums: values of their measures.
+        by_task: whether a task counts once, however many values it has. Parts are always counted one by one.
     """
     columns = [_MeasureColumn.from_totals(measure, tasks, kinds, sums[measure]) for measure in sorted(sums)]
     return [
         {"dimension": dimension, "key": key, "measure": column.measure, **row}
         for (dimension, key), positions in sorted(cells.items())
         for column in columns
-        if (row := column.row(positions, of_sets=dimension == Dimension.ALL)) is not None
+        if (row := column.row(positions, of_sets=dimension == Dimension.ALL, by_task=by_task)) is not None
     ]
 
 
@@ -210,16 +213,22 @@ class _MeasureColumn:
         interval = cluster_mean_of_columns(ones, values)
         return float(values[columns].mean()), interval or Interval(0.0, 1.0)
 
-    def row(self, positions: Positions, *, of_sets: bool) -> dict[str, Any] | None:
+    def row(self, positions: Positions, *, of_sets: bool, by_task: bool) -> dict[str, Any] | None:
         """Columns of a cell; None without a value. `of_sets`: OmniBench's mean is that of its sets."""
-        counts, totals = self.counts[positions], self.totals[positions]
-        ends = cluster_mean_of_columns(counts, totals)
-        if ends is None:
+        counts = self.counts[positions]
+        n = int(counts.sum())
+        if not n:
             return None
-        n, total = int(counts.sum()), float(totals.sum())
-        if of_sets and self.measure == OF_SETS and (sets := self._sets(self.counts, self.totals)):
+        weights, totals = self.counts, self.totals
+        if by_task and self.measure != PARTS:
+            totals = np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
+            weights = np.minimum(weights, 1.0)
+        if of_sets and self.measure == OF_SETS and (sets := self._sets(weights, totals)):
             mean, ends = mean_of_means(sets)
             total = mean * n
+        else:
+            total = float(totals[positions].sum()) * (n / float(weights[positions].sum()))
+            ends = cluster_mean_of_columns(weights[positions], totals[positions]) or Interval(0.0, 1.0)
         return {
             "tasks": int(np.count_nonzero(counts)),
             "undefined_tasks": int(self.lacking[positions].sum()),

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import fmean, median_low
+from statistics import median_low
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.measures import primary
 from backend.domain.model.score import SCORE
 from backend.domain.model.task import digest
-from backend.domain.statistics.passes import Estimate, over_passes, over_tasks, pass_at_k, pass_hat_k
+from backend.domain.statistics.passes import Estimate, over_passes, pass_at_k, pass_hat_k
 from backend.services.attempts.attempts import DESKTOP_END
 from backend.services.results import measure_rollups, rollups
 from backend.services.results.conditions import conditions_of
@@ -97,25 +97,22 @@ def compute(inputs: PassInputs, own: RollupRows) -> dict[str, Any]:
         own: the computed cube of the run that they were gathered for.
     """
     merged = pool(list(inputs.runs.values()))
-    several, alone = len(inputs.runs) > 1, any(run is merged for run in inputs.runs.values())
-    cube = own if alone else rollups.compute(merged, None if several else rollups.whole(merged))
-    summaries, cells = _split(cube.cells)
-    measures, means = _split(cube.means)
-    whole_rates = rates(merged.totals)
-    runs = [
-        _run(run_id, run.totals, whole_rates if run is merged else rates(run.totals), inputs.facts.times.get(run_id))
-        for run_id, run in inputs.runs.items()
-    ]
+    repeated = number_of_passes(merged.totals) > 1 or len(inputs.runs) > 1
+    if repeated or not any(run is merged for run in inputs.runs.values()):
+        own = rollups.compute(merged, None if repeated else rollups.whole(merged), by_task=True)
+    summaries, cells = _split(own.cells)
+    measures, means = _split(own.means)
+    runs = [_run(run_id, run, inputs.facts.times.get(run_id)) for run_id, run in inputs.runs.items()]
     return {
         **inputs.facts.key,
         **coverage(merged),
-        "rates": {**whole_rates, "primary": primary_rates(merged)},
+        "rates": {**merged.rates, "primary": primary_rates(merged)},
         "pass_rates": pass_rates(merged.totals),
         "runs": runs,
         "summary": summaries[0] if summaries else {},
         "measures": measures,
-        "cells": cells if several else [],
-        "means": means if several else [],
+        "cells": cells if repeated else [],
+        "means": means if repeated else [],
         **inputs.facts.facts,
     }
 
@@ -195,18 +192,6 @@ def coverage(inputs: RollupInputs) -> dict[str, Any]:
     }
 
 
-def rates(totals: Sequence[TaskTotals]) -> dict[str, Any]:
-    """Means over tasks of the means over passes, with interval, and with every lost episode as 0."""
-    scored = [task for task in totals if task.scored]
-    attempted = [(task, _results(task)) for task in totals if task.scored or task.lost]
-    return {
-        "mean": _ends(over_tasks([task.score_sum / task.scored for task in scored])),
-        "success": _ends(over_tasks([task.solved / task.scored for task in scored])),
-        "lower_mean": fmean(task.score_sum / n for task, n in attempted) if scored else None,
-        "lower_success": fmean(task.solved / n for task, n in attempted) if scored else None,
-    }
-
-
 def primary_rates(inputs: RollupInputs) -> dict[str, Any] | None:
     """Rates of the measure by which a board ranks, if that is not the score; None without a value."""
     measure = primary({task.protocol for task in inputs.totals})
@@ -234,14 +219,13 @@ def pass_rates(totals: Sequence[TaskTotals]) -> list[dict[str, Any]]:
     return rows
 
 
-def _run(
-    run_id: UUID, totals: Sequence[TaskTotals], values: Mapping[str, Any], times: tuple[float, float] | None
-) -> dict[str, Any]:
+def _run(run_id: UUID, run: RollupInputs, times: tuple[float, float] | None) -> dict[str, Any]:
+    mean, success = run.rates["mean"], run.rates["success"]
     return {
         "run": str(run_id),
-        "tasks": sum(bool(task.scored or task.lost) for task in totals),
-        "mean": values["mean"] and values["mean"][0],
-        "success": values["success"] and values["success"][0],
+        "tasks": sum(bool(task.scored or task.lost) for task in run.totals),
+        "mean": mean and mean[0],
+        "success": success and success[0],
         "makespan": times and times[0],
         "desktop_seconds": times and times[1],
     }

@@ -43,6 +43,16 @@ class RollupInputs:
         """Kinds of the tasks, which decide their measures."""
         return measure_rollups.TaskKinds.from_totals(self.totals)
 
+    @cached_property
+    def columns(self) -> TaskColumns:
+        """Totals of the tasks by column."""
+        return TaskColumns(self.totals)
+
+    @cached_property
+    def rates(self) -> dict[str, Any]:
+        """Rates of all tasks, each of which counts once. See `TaskColumns.rates`."""
+        return self.columns.rates(self.columns.everything)
+
 
 @dataclass(frozen=True)
 class RollupRows:
@@ -61,17 +71,22 @@ def gather(session: Session, run_id: UUID, sums: Callable[[], measure_rollups.Su
     )
 
 
-def compute(gathered: RollupInputs, cells: measure_rollups.Cells | None = None) -> RollupRows:
+def compute(gathered: RollupInputs, cells: measure_rollups.Cells | None = None, *, by_task: bool = False) -> RollupRows:
     """Computes the cube, without a database.
 
     Args:
         gathered: its inputs.
         cells: the cells to compute; default: all.
+        by_task: whether a task counts once, however many passes it has. Then cells have `rates`, which are not columns.
     """
-    columns = TaskColumns(gathered.totals)
+    columns = gathered.columns
     cells = group_tasks(gathered.totals, gathered.pairs) if cells is None else cells
-    rows = [{"dimension": name, "key": key, **_cell(columns, at)} for (name, key), at in sorted(cells.items())]
-    return RollupRows(rows, measure_rollups.rows(cells, gathered.totals, gathered.kinds, gathered.sums))
+    rows = []
+    for (name, key), positions in sorted(cells.items()):
+        rates = {"rates": columns.rates(positions)} if by_task else {}
+        rows.append({"dimension": name, "key": key, **_cell(columns, positions), **rates})
+    means = measure_rollups.rows(cells, gathered.totals, gathered.kinds, gathered.sums, by_task=by_task)
+    return RollupRows(rows, means)
 
 
 def whole(gathered: RollupInputs) -> measure_rollups.Cells:

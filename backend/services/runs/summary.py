@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
+from statistics import fmean
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -14,6 +16,7 @@ from sqlalchemy.orm import Session
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.episode import Outcome
 from backend.domain.statistics.intervals import LEVEL, Interval, cluster_mean_of_columns, wilson
+from backend.domain.statistics.passes import Estimate, over_tasks
 from backend.services.read_model import ReadModel
 from backend.services.runs.task_totals import task_totals
 
@@ -170,6 +173,23 @@ class TaskColumns:
     def mean(self, positions: Positions) -> Interval | None:
         """The interval of the mean score."""
         return cluster_mean_of_columns(self._columns["scored"][positions], self._columns["score_sum"][positions])
+
+    def rates(self, positions: Positions) -> dict[str, Any]:
+        """Means over tasks of the means over passes, with interval, and with every lost episode as 0."""
+        scored, solved, scores = (self._columns[name][positions] for name in ("scored", "solved", "score_sum"))
+        results = sum((column[positions] for column in self._lost.values()), scored)
+        with_score, attempted = scored > 0, results > 0
+        lower_mean, lower_success = (column[attempted] / results[attempted] for column in (scores, solved))
+        return {
+            "mean": _ends(over_tasks((scores[with_score] / scored[with_score]).tolist())),
+            "success": _ends(over_tasks((solved[with_score] / scored[with_score]).tolist())),
+            "lower_mean": fmean(lower_mean.tolist()) if with_score.any() else None,
+            "lower_success": fmean(lower_success.tolist()) if with_score.any() else None,
+        }
+
+
+def _ends(estimate: Estimate | None) -> list[float] | None:
+    return None if estimate is None else [estimate.value, *estimate.interval]
 
 
 def summarise(tasks: Iterable[TaskTotals]) -> RunSummary:

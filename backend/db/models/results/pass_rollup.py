@@ -15,9 +15,10 @@ class PassRollup(Base):
     `conditions_key` is that of `backend.services.results.conditions`. `passes`: scored episodes of most tasks.
     `attempted_tasks` have a scored or a lost episode, `tasks_key` is the hash of their ids. `lost_share`: lost episodes
     that no other pass made up for, over those and the scored ones. `rates`: mean over tasks of the mean over passes.
-    `summary` and `measures` are cells of all tasks; `cells` and `means` those of the other dimensions, where several
-    runs are pooled. `ended_desktops` and `flagged`: episodes whose desktop was ended from inside, or whose loss nothing
-    explains. `agent_seconds`: mean over scored episodes. `costs` is a `PassCosts` of `backend.services.results.costs`.
+    `summary` and `measures` are cells of all tasks; `cells` and `means` those of the other dimensions, where there is
+    more than one pass: a task counts once in each. `ended_desktops` and `flagged`: episodes whose desktop was ended
+    from inside, or whose loss nothing explains. `agent_seconds`: mean over scored episodes. `costs` is a `PassCosts` of
+    `backend.services.results.costs`.
     """
 
     __tablename__ = "pass_rollup"

@@ -97,6 +97,38 @@ class TestLeaderboard:
         assert row.passes is not None
         assert (row.passes.passes, row.standing is not None) == (2, True)
 
+    def test_a_cell_of_several_passes_is_what_its_tasks_give_the_row(self, installation: World) -> None:
+        installation.benchmark(
+            make_benchmark(make_task("files", "a"), make_task("files", "b"), make_task("editor", "c"))
+        )
+        play(installation, [0.0, 1.0, 1.0], "random")
+        play(installation, [1.0], "random", tasks=("files/a",))
+        (row,) = board(installation).rows
+        cells = row.by[Dimension.DOMAIN]
+        assert {name: cell.mean_score for name, cell in cells.items()} == {"files": 0.75, "editor": 1.0}
+        assert row.summary.mean_score == pytest.approx((2 * 0.75 + 1.0) / 3)
+        assert (cells["files"].counts.scored, row.by[Dimension.ALL][""].mean_score) == (3, row.summary.mean_score)
+
+    def test_repeats_of_one_run_are_passes_in_its_cells_too(self, installation: World) -> None:
+        installation.benchmark(make_benchmark(make_task("files", "a"), make_task("files", "b")))
+        worker = installation.worker(slots=1)
+        installation.submit("random", repeats=2)
+        lost = False
+        while (claim := installation.claim(worker)) is not None:
+            if claim.task.key.name == "b":
+                installation.score(claim, 1.0)
+            elif lost:
+                installation.score(claim, 0.0)
+            else:
+                installation.lose(claim, FailureClass.EVALUATOR)
+                lost = True
+        (row,) = board(installation).rows
+        cell = row.by[Dimension.DOMAIN]["files"]
+        assert (cell.counts.scored, cell.counts.lost) == (3, 1)
+        assert (cell.mean_score, cell.lower_bound_mean) == (row.summary.mean_score, row.summary.lower_bound_mean)
+        assert (cell.mean_score, cell.lower_bound_mean) == (0.5, 0.5)
+        assert cell.mean_interval == row.summary.mean_interval
+
     def test_missing_tasks_are_counted(self, measured: World) -> None:
         play(measured, [1.0], "random", tasks=("files/a",))
         (row,) = board(measured).rows

@@ -64,10 +64,12 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], None]
     todo: list[Callable[[], None]] = []
     real = rollups.compute
 
-    def compute(gathered: rollups.RollupInputs, cells: measure_rollups.Cells | None = None) -> rollups.RollupRows:
-        for act in todo if cells is None else ():
+    def compute(
+        gathered: rollups.RollupInputs, cells: measure_rollups.Cells | None = None, *, by_task: bool = False
+    ) -> rollups.RollupRows:
+        for act in todo if cells is None and not by_task else ():
             act()
-        return real(gathered, cells)
+        return real(gathered, cells, by_task=by_task)
 
     monkeypatch.setattr(rollups, "compute", compute)
     yield todo

@@ -15,7 +15,7 @@ from backend.services.results.board_rows import NOTHING, BoardRow
 from backend.services.results.conditions import conditions_of
 from backend.services.results.measure_rollups import Sums, TaskSums
 from backend.services.results.pass_rollups import pool, primary_rates
-from backend.services.results.rollups import RollupInputs
+from backend.services.results.rollups import RollupInputs, compute
 from backend.services.runs.summary import EpisodeCounts, describe
 
 
@@ -85,6 +85,16 @@ class TestPrimaryRates:
         assert rates["measure"] == "CR"
         assert rates["mean"][0] == pytest.approx((0.75 + 0.5) / 2)
         assert rates["lower"] == pytest.approx((0.75 + 0.25) / 2)
+
+    def test_cells_count_it_so_and_parts_one_by_one(self) -> None:
+        sums = sums_of(S_final={1: (3, 3.0), 2: (1, 0.0)}, parts={1: (6, 6.0), 2: (2, 0.0)})
+        inputs = RollupInputs([task(1, 3), task(2, 1)], sums)
+        means = {
+            (row["dimension"], row["measure"]): (row["total"] / row["n"], row["n"], row["tasks"])
+            for row in compute(inputs, by_task=True).means
+        }
+        assert means["all", "S_final"] == (0.5, 4, 2)
+        assert means["all", "parts"] == (0.75, 8, 2)
 
     def test_none_where_the_score_ranks(self) -> None:
         assert primary_rates(RollupInputs([task(1, 1, protocol="")], sums_of(S_int={1: (1, 1.0)}))) is None
