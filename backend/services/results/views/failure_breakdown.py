@@ -34,7 +34,7 @@ class FailureGroup(ReadModel):
     `by_people`: among the sampled failures that people labelled; `by_rules`: among all sampled ones.
     """
 
-    configuration: int = Field(description="Position among the configurations.")
+    position: int = Field(description="Of its configuration in `configurations`.")
     value: str | None = None
     episodes: int = Field(description="Scored, with those that were solved.")
     failed: int
@@ -196,7 +196,7 @@ def _group(group: tuple[int, str | None], ends: Counter[str], failed: int, failu
     judged = [failure for failure in failures if failure.reviews]
     by_rules = shares([{suggestion.label for suggestion in failure.suggested} for failure in failures])
     return FailureGroup(
-        configuration=group[0],
+        position=group[0],
         value=group[1],
         episodes=ends.total(),
         failed=failed,
@@ -265,7 +265,7 @@ def _task_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
 
 
 def _group_names(breakdown: FailureBreakdown, group: FailureGroup) -> list[Any]:
-    return [breakdown.configurations[group.configuration].title, breakdown.label, group.value]
+    return [breakdown.configurations[group.position].title, breakdown.label, group.value]
 
 
 _GROUP = ("configuration", "label", "value")
