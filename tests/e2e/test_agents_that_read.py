@@ -10,7 +10,7 @@ from tests.fakes.model_apis import ScriptedReply
 from tests.fakes.model_server import ModelServer, ReceivedRequest, model_server
 from tests.integration.embedded.test_up import Up, with_worker
 
-pytestmark = [pytest.mark.stack, pytest.mark.desktop, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.stack, pytest.mark.desktop, pytest.mark.timeout(900), pytest.mark.sampled(1, of="agent")]
 DESCRIBER = "describer-2026-01-01"
 COPIED = "what stands in the list"
 CONTROL = re.compile(r"^(\d+)\ttext\t", re.MULTILINE)

@@ -12,7 +12,7 @@ from tests.factories.records import World, world
 from tests.factories.scene import abilities
 from tests.factories.site import served
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400), pytest.mark.sampled(1, of="story")]
 INSTRUCTION = 'Write "milk" into shopping.txt in the home folder.'
 SCORES = {"oracle": 1.0, "noop": 0.0, "always_fail": 0.0}
 

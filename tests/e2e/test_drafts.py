@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.chromium import opened, usable, window
 from tests.factories.scene import PageScene
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400), pytest.mark.sampled(2, of="form")]
 NOTE = ".draft-note"
 
 

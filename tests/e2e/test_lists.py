@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.chromium import opened, usable, window
 from tests.factories.scene import PageScene
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.sampled(3, of="list")]
 
 
 def column(page: Page, name: str) -> list[str]:

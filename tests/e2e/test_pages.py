@@ -16,7 +16,7 @@ from tests.sampling import sample
 from tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
-PAGES = 6
+PAGES = 3
 """That `make test` looks at, drawn by the seed; `make test-daily` looks at all."""
 
 

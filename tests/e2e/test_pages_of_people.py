@@ -21,7 +21,7 @@ from tests.sampling import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 CREATIVE = "creative"
-PAGES = 4
+PAGES = 2
 """That `make test` looks at, drawn by the seed; `make test-daily` looks at all."""
 
 

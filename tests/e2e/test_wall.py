@@ -15,7 +15,7 @@ from tests.factories.site import served
 from tests.factories.tasks import make_benchmark, make_task
 from tests.waiting import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400), pytest.mark.sampled(1, of="wall")]
 SIZES = """() => [...document.querySelectorAll(".wall .tile:not([data-off])")].map((tile) => {
     const box = tile.getBoundingClientRect();
     const words = [...tile.querySelectorAll(".name, .note-line")].map((each) => each.getBoundingClientRect());

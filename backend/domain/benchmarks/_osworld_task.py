@@ -27,6 +27,8 @@ __all__ = ["PLAIN", "EvaluatorFields", "Suite", "TaskFile", "Word", "calls_of", 
 
 _RUNNING = frozenset({"launch", "execute", "command"})
 _ASSIGNMENT, _PARTING = re.compile(r"\w+="), frozenset("|&;(")
+_MOST_COMMAND = 20_000
+"""Characters of a command in which programs are looked for."""
 _OFFICE = {".docx": "word", ".xlsx": "excel", ".pptx": "powerpoint"}
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -184,8 +186,12 @@ def _first_words(command: object, system: str) -> list[str]:
     """Programs that a command runs: its first word; for a shell's text, the first word of each command."""
     if isinstance(command, list):
         return [str(word) for word in command[:1]]
+    if not isinstance(command, str):
+        return []
+    # Of a text that no task has, whole lines of its beginning: each letter takes a microsecond.
+    text = command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND].rpartition("\n")[0]
     words = []
-    for line in command.splitlines() if isinstance(command, str) else ():
+    for line in text.splitlines():
         lexer = shlex(line, posix=True, punctuation_chars=True)
         lexer.escape = "" if system == "windows" else lexer.escape
         first = True

@@ -101,6 +101,7 @@ def inputs(lab: Lab, seed: int, **more: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.sampled(2)
 class TestGitHubAction:
     def test_the_same_job_twice_is_one_run_and_one_comment(
         self, lab: Lab, github: GitHubComments, baseline: str, tmp_path: Path
@@ -187,6 +188,7 @@ class TestGitHubAction:
         assert deskarena("run", "watch", run, server=lab.service.url).returncode == 0
 
 
+@pytest.mark.sampled(1)
 class TestWaiting:
     def test_a_frozen_and_a_replaced_server_are_waited_for(self, lab: Lab) -> None:
         lab.rest.set()

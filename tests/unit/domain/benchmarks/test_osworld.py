@@ -112,6 +112,12 @@ class TestLabels:
         assert labels.apps == ("libreoffice_calc", "libreoffice_writer")
         assert labels.requires == ("soffice",)
 
+    def test_programs_of_a_long_command_are_those_of_its_beginning(self, files: Path) -> None:
+        file = "evaluation_examples/examples/os/sample-quiet.json"
+        step = {"type": "execute", "parameters": {"command": "gimp a.xcf && vlc b.mp4\n" + "audacity " * 100_000}}
+        change(files, file, config=[step], related_apps=["os"])
+        assert set(one(read("osworld", files), "os/sample-quiet").labels.requires) == {"gimp", "vlc"}
+
     def test_what_upstream_says_beside_the_task(self) -> None:
         extra = sample("multi_apps/sample-both").labels.extra
         assert extra["group"] == "Workflow"
