@@ -181,7 +181,7 @@ class TestRenew:
 
         between.append(lives)
         while now(ready, run).state != RunState.COMPLETED:
-            set_run(ready, run, "rollup_as_of = NULL")
+            set_run(ready, run, "rollup_as_of = NULL, rollup_stale = true")  # Also where nothing came in between.
             rollup_jobs.renew(ready.factory, run.id)
         between.clear()
         rollup_jobs.renew_due(ready.factory)
