@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from sqlalchemy import event, func, select, update
 
 from backend.config import Settings
@@ -40,6 +41,12 @@ def fetched(app: FastAPI, *groups: Sequence[str], headers: Mapping[str, str] = P
             return [await asyncio.gather(*map(client.get, group)) for group in groups]
 
     return asyncio.run(work())
+
+
+class TestLifespan:
+    def test_reaches_the_service_that_begins_and_ends_its_background_work(self, app: FastAPI) -> None:
+        with TestClient(app, base_url=OWN) as client:  # Servers go on without it where an application refuses it.
+            assert client.get("/livez").status_code == 200
 
 
 class TestSharedPages:
