@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.test_model_agents import ENDPOINTS, MODEL, TASKS, scores, steps_of, submitted
+from tests.e2e.test_model_agents import ENDPOINTS, FIRST, MODEL, scores, steps_of, submitted
 from tests.fakes.model_apis import ScriptedReply
 from tests.fakes.model_server import ModelServer, ReceivedRequest, model_server
 from tests.integration.embedded.test_up import Up, with_worker
@@ -69,8 +69,8 @@ def up(tmp_path_factory: pytest.TempPathFactory, models: ModelServer) -> Iterato
 
 class TestOmni:
     def test_uses_controls_by_number_and_the_button_back(self, up: Up, models: ModelServer) -> None:
-        run = submitted(up, agent=("omni",), names=TASKS[:1])
-        assert scores(run) == {TASKS[0]: (1.0, 1)}
+        run = submitted(up, agent=("omni",), names=(FIRST,))
+        assert scores(run) == {FIRST: (1.0, 1)}
         click, back, *_ = steps_of(up, run["episodes"][0])
         assert [action["type"] for action in click["actions"]] == ["CLICK"]
         assert [action["type"] for action in back["actions"]] == ["MOVE_TO", "HOTKEY"]
@@ -90,8 +90,8 @@ class TestNavi:
             *("--param", f"describer_model={DESCRIBER}", "--param", "describer_endpoint=recorded_server"),
             *("--observation-param", 'sources=["tree", "ocr"]'),
         )
-        run = submitted(up, *more, agent=("navi",), names=TASKS[:1])
-        assert scores(run) == {TASKS[0]: (1.0, 1)}
+        run = submitted(up, *more, agent=("navi",), names=(FIRST,))
+        assert scores(run) == {FIRST: (1.0, 1)}
         asked = models.asked[before:]
         questions = [each.text for each in asked if each.body["model"] == MODEL]
         assert any(each.body["model"] == DESCRIBER for each in asked)
