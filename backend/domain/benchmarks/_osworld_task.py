@@ -188,8 +188,8 @@ def _first_words(command: object, system: str) -> list[str]:
         return [str(word) for word in command[:1]]
     if not isinstance(command, str):
         return []
-    # Of a text that no task has, whole lines of its beginning: each letter takes a microsecond.
-    text = command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND].rpartition("\n")[0]
+    # Of a text that no task has, whole words of its beginning: each letter takes a microsecond.
+    text = command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND].rsplit(maxsplit=1)[0]
     words = []
     for line in text.splitlines():
         lexer = shlex(line, posix=True, punctuation_chars=True)

@@ -22,6 +22,11 @@ class Estimate(NamedTuple):
     tasks: int
 
 
+def value_and_ends(estimate: Estimate | None) -> list[float] | None:
+    """The value and both ends of its interval, as they are stored."""
+    return None if estimate is None else [estimate.value, *estimate.interval]
+
+
 def pass_at_k(n: int, solved: int, k: int) -> float:
     """Probability that at least one of k passes solves the task: 1 - C(n - solved, k) / C(n, k), without bias.
 

@@ -100,12 +100,9 @@ def pooled_summary(passes: PassRollup) -> RunSummary:
     return with_rates(summary_of(SimpleNamespace(**passes.summary)), passes.rates)
 
 
-NO_RATES: Mapping[str, Any] = {"mean": None, "success": None}
-
-
-def with_rates(summary: RunSummary, rates: Mapping[str, Any]) -> RunSummary:
-    """A summary with the rates of `TaskColumns.rates`."""
-    if rates["mean"] is None or rates["success"] is None:
+def with_rates(summary: RunSummary, rates: Mapping[str, Any] | None) -> RunSummary:
+    """A summary with the rates of `TaskColumns.rates`; as it is if a former release stored none."""
+    if rates is None or rates["mean"] is None or rates["success"] is None:
         return summary
     mean, *mean_ends = rates["mean"]
     success, *success_ends = rates["success"]

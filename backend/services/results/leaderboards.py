@@ -24,7 +24,6 @@ from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.results import board_ranking, common_tasks, measure_rollups, rollups
 from backend.services.results.board_ranking import BoardTasks, ConditionsChoice, OutsideRules
 from backend.services.results.board_rows import (
-    NO_RATES,
     NOTHING,
     BoardRow,
     lower_bound,
@@ -284,7 +283,6 @@ def _pooled_cubes(passes: PassRollup, dimensions: Collection[str]) -> tuple[Cube
     for cell in (passes.summary, *passes.cells):
         if cell and cell["dimension"] in dimensions:
             summary = rollups.summary_of(SimpleNamespace(**cell))
-            # Of a former release it has no rates, and soon is computed again.
-            cube.setdefault(cell["dimension"], {})[cell["key"]] = with_rates(summary, cell.get("rates", NO_RATES))
+            cube.setdefault(cell["dimension"], {})[cell["key"]] = with_rates(summary, cell.get("rates"))
     means = [row for row in (*passes.measures, *passes.means) if row["dimension"] in dimensions]
     return cube, measure_rollups.cube_of(SimpleNamespace(**row) for row in means)

@@ -18,7 +18,7 @@ from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.measures import primary
 from backend.domain.model.score import SCORE
 from backend.domain.model.task import digest
-from backend.domain.statistics.passes import Estimate, over_passes, pass_at_k, pass_hat_k
+from backend.domain.statistics.passes import over_passes, pass_at_k, pass_hat_k, value_and_ends
 from backend.services.attempts.attempts import DESKTOP_END
 from backend.services.results import measure_rollups, rollups
 from backend.services.results.conditions import conditions_of
@@ -204,10 +204,6 @@ def primary_rates(inputs: RollupInputs) -> dict[str, Any] | None:
     return {"measure": measure, "mean": [mean, *interval], "lower": lower}
 
 
-def _ends(estimate: Estimate | None) -> list[float] | None:
-    return None if estimate is None else [estimate.value, *estimate.interval]
-
-
 def pass_rates(totals: Sequence[TaskTotals]) -> list[dict[str, Any]]:
     """pass@k and pass^k for each k up to the number of passes, over tasks with at least k of them."""
     passes = [(task.scored, task.solved) for task in totals if task.scored]
@@ -215,7 +211,7 @@ def pass_rates(totals: Sequence[TaskTotals]) -> list[dict[str, Any]]:
     for k in range(1, min(MOST_K, number_of_passes(totals)) + 1):
         any_, every = over_passes(passes, k, pass_at_k), over_passes(passes, k, pass_hat_k)
         if any_ is not None and every is not None:
-            rows.append({"k": k, "tasks": any_.tasks, "at": _ends(any_), "hat": _ends(every)})
+            rows.append({"k": k, "tasks": any_.tasks, "at": value_and_ends(any_), "hat": value_and_ends(every)})
     return rows
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.episode import Outcome
 from backend.domain.statistics.intervals import LEVEL, Interval, cluster_mean_of_columns, wilson
-from backend.domain.statistics.passes import Estimate, over_tasks
+from backend.domain.statistics.passes import over_tasks, value_and_ends
 from backend.services.read_model import ReadModel
 from backend.services.runs.task_totals import task_totals
 
@@ -181,15 +181,11 @@ class TaskColumns:
         with_score, attempted = scored > 0, results > 0
         lower_mean, lower_success = (column[attempted] / results[attempted] for column in (scores, solved))
         return {
-            "mean": _ends(over_tasks((scores[with_score] / scored[with_score]).tolist())),
-            "success": _ends(over_tasks((solved[with_score] / scored[with_score]).tolist())),
+            "mean": value_and_ends(over_tasks((scores[with_score] / scored[with_score]).tolist())),
+            "success": value_and_ends(over_tasks((solved[with_score] / scored[with_score]).tolist())),
             "lower_mean": fmean(lower_mean.tolist()) if with_score.any() else None,
             "lower_success": fmean(lower_success.tolist()) if with_score.any() else None,
         }
-
-
-def _ends(estimate: Estimate | None) -> list[float] | None:
-    return None if estimate is None else [estimate.value, *estimate.interval]
 
 
 def summarise(tasks: Iterable[TaskTotals]) -> RunSummary:

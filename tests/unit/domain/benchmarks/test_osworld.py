@@ -114,7 +114,10 @@ class TestLabels:
 
     def test_programs_of_a_long_command_are_those_of_its_beginning(self, files: Path) -> None:
         file = "evaluation_examples/examples/os/sample-quiet.json"
-        step = {"type": "execute", "parameters": {"command": "gimp a.xcf && vlc b.mp4\n" + "audacity " * 100_000}}
+        step = {
+            "type": "execute",
+            "parameters": {"command": "gimp a.xcf && vlc b.mp4 " + "audacity " * 100_000 + "; audacity"},
+        }
         change(files, file, config=[step], related_apps=["os"])
         assert set(one(read("osworld", files), "os/sample-quiet").labels.requires) == {"gimp", "vlc"}
 
