@@ -2,8 +2,9 @@
 
 import resource
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psutil
 
@@ -30,3 +31,12 @@ def file_size_limit(size: int) -> Iterator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
+
+
+def read_living(paths: Iterable[Path]) -> list[str]:
+    """Texts of files of processes, without those of processes that have ended meanwhile."""
+    texts = []
+    for path in paths:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            texts.append(path.read_text())
+    return texts

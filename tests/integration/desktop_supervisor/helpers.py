@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.processes import read_living
 from tests.waiting import seconds_until
 from worker.desktop_supervisor.client import CHECKOUT, DesktopHandle, DesktopSupervisorClient, DesktopSupervisorOptions
 from worker.local.limits import MIB, DesktopLimits
@@ -159,6 +160,13 @@ def family(pid: int) -> list[int]:
     return descendants(pid)
 
 
+def pid_by_name(pid: int, start: str) -> int:
+    """A living process of a desktop whose name, as the kernel has it, begins so."""
+    statuses = read_living(Path(f"/proc/{member}/status") for member in family(pid))
+    named = next(status for status in statuses if status.startswith(f"Name:\t{start}"))
+    return next(int(line.split()[1]) for line in named.splitlines() if line.startswith("Pid:"))
+
+
 def supervisor_folder(client: DesktopSupervisorClient) -> Path:
     """Where a desktop supervisor keeps its sockets."""
     return Path(client.about["folder"])
@@ -174,6 +182,7 @@ WORKER = f"""
 import json, sys, time
 sys.path.insert(0, {str(CHECKOUT)!r})
 from pathlib import Path
+from tests.processes import read_living
 from tests.waiting import seconds_until
 from worker.desktop_supervisor.client import DesktopSupervisorClient, DesktopSupervisorOptions
 from worker.local.limits import DesktopLimits

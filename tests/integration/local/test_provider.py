@@ -16,7 +16,7 @@ from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
 from tests.error_codes import raises_code
-from tests.integration.desktop_supervisor.helpers import eventually, exists, family, supervisor_options
+from tests.integration.desktop_supervisor.helpers import eventually, exists, family, pid_by_name, supervisor_options
 from worker.desktop_supervisor.client import (
     CHECKOUT,
     DesktopHandle,
@@ -77,10 +77,6 @@ def end_everything(opened: OpenDesktop) -> None:
     """From inside: with its window manager the session ends."""
     with contextlib.suppress(GuestLost):
         opened.desktop.launch(["openbox", "--exit"])
-
-
-def name_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 def forever(action: Callable[[], object]) -> None:
@@ -306,7 +302,7 @@ class TestLoss:
     @pytest.mark.parametrize("name", ["Xvfb", "openbox"])
     def test_a_program_of_the_session_that_the_host_killed(self, once: LocalProvider, name: str) -> None:
         opened = of(once.open(SlotRef(0), SPEC))
-        os.kill(next(pid for pid in family(opened.handle.pid) if name_of(pid) == name), 9)
+        os.kill(pid_by_name(opened.handle.pid, f"{name}\n"), 9)
         assert opened.ending().cause is EndCause.SESSION_KILLED
         opened.close()
 

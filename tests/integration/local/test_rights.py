@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.desktop_supervisor.helpers import FLAVOURS, SandboxedGuest, desktop, family, supervisor
+from tests.processes import read_living
 from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
@@ -84,8 +85,7 @@ class TestRights:
         assert status(text, "Seccomp") == "2"
 
     def test_outside_it_is_never_root_and_has_no_capabilities(self, guest: SandboxedGuest) -> None:
-        for pid in family(guest.kept.pid):
-            text = Path(f"/proc/{pid}/status").read_text()
+        for text in read_living(Path(f"/proc/{pid}/status") for pid in family(guest.kept.pid)):
             assert "0" not in status(text, "Uid").split()
             assert "0" not in status(text, "Gid").split()
             assert status(text, "Groups") in {"", *status(text, "Gid").split()[:1], "65534"}

@@ -6,7 +6,6 @@ What every desktop does is in tests/contract/test_desktop.py, what must be gone 
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,16 @@ from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
-from tests.integration.desktop_supervisor.helpers import FLAVOURS, SandboxedGuest, desktop, exists, family, supervisor
+from tests.integration.desktop_supervisor.helpers import (
+    FLAVOURS,
+    SandboxedGuest,
+    desktop,
+    exists,
+    family,
+    pid_by_name,
+    supervisor,
+)
+from tests.processes import read_living
 from tests.waiting import until
 from tools.chaos.from_inside.windows_deaths import WINDOWS
 from worker.desktop_supervisor.client import CHECKOUT, DesktopSupervisorClient
@@ -80,17 +88,8 @@ def there(opened: OpenDesktop) -> Desktop:
 
 def thread_statuses(opened: OpenDesktop) -> list[str]:
     """The kernel's view of each thread of a desktop."""
-    statuses = []
-    for pid in family(opened.handle.pid):  # type: ignore[attr-defined]
-        for status in Path(f"/proc/{pid}/task").glob("*/status"):
-            with suppress(OSError):  # It has just ended.
-                statuses.append(status.read_text())
-    return statuses
-
-
-def name_of(pid: int) -> str:
-    """The kernel's name for a process."""
-    return Path(f"/proc/{pid}/comm").read_text().strip()
+    members = family(opened.handle.pid)  # type: ignore[attr-defined]
+    return read_living(status for pid in members for status in Path(f"/proc/{pid}/task").glob("*/status"))
 
 
 class TestPrefix:
@@ -185,7 +184,7 @@ class TestSession:
         assert self.python(there, code).split() == ["closed", "open"]
 
     def test_every_process_is_behind_the_filter_and_without_rights(self, opened: OpenDesktop) -> None:
-        statuses = [Path(f"/proc/{pid}/status").read_text() for pid in family(opened.handle.pid) if exists(pid)]  # type: ignore[attr-defined]
+        statuses = read_living(Path(f"/proc/{pid}/status") for pid in family(opened.handle.pid))  # type: ignore[attr-defined]
         assert len(statuses) > 5
         assert all("Seccomp:\t2\n" in status and "CapEff:\t0000000000000000\n" in status for status in statuses)
 
@@ -228,8 +227,7 @@ class TestEnd:
     def test_a_wine_server_that_the_host_stopped_is_none(self, provider: LocalProvider) -> None:
         """Every thread waits for its answer then, as if suspended."""
         made = provider.open(SlotRef(1), SPEC)
-        server = next(pid for pid in family(made.handle.pid) if name_of(pid).startswith("wineserver"))  # type: ignore[attr-defined]
-        os.kill(server, signal.SIGSTOP)
+        os.kill(pid_by_name(made.handle.pid, "wineserver"), signal.SIGSTOP)  # type: ignore[attr-defined]
         until(lambda: any("SigBlk:\t0000000010012a03\n" in status for status in thread_statuses(made)), 30.0)
         assert made.ending().cause is EndCause.UNKNOWN
         made.close()
@@ -247,7 +245,7 @@ class TestEnd:
         made = provider.open(SlotRef(1), SPEC)
         inside = family(made.handle.pid)  # type: ignore[attr-defined]
         if killing == ["wineserver"]:
-            os.kill(next(pid for pid in inside if name_of(pid).startswith("wineserver")), signal.SIGKILL)
+            os.kill(pid_by_name(made.handle.pid, "wineserver"), signal.SIGKILL)  # type: ignore[attr-defined]
         else:
             made.desktop.launch(killing)
         until(lambda: not made.alive(), 30.0)

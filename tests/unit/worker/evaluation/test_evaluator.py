@@ -12,6 +12,7 @@ import pytest
 
 from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
 from tests.error_codes import raises_code
+from tests.processes import read_living
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
 from worker.evaluation.code_cache import STAMP, compile_ahead
@@ -223,11 +224,13 @@ class TestMemoryRunsOut:
 
 
 def scores_of(child: Child) -> set[str]:
-    return {Path(f"/proc/{pid}/oom_score_adj").read_text().strip() for pid in descendants(child.process.pid)}
+    members = descendants(child.process.pid)
+    return {score.strip() for score in read_living(Path(f"/proc/{pid}/oom_score_adj") for pid in members)}
 
 
 def is_python(pid: int) -> bool:
-    return "worker.evaluation.child" in Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:4]
+    commands = read_living([Path(f"/proc/{pid}/cmdline")])
+    return any("worker.evaluation.child" in command.split("\0")[:4] for command in commands)
 
 
 @pytest.mark.sampled(3)
