@@ -70,7 +70,7 @@ def test_every_form_keeps_its_text(browser: Browser, site: str, scene: PageScene
             expect(page.locator(NOTE)).to_have_count(1)
 
 
-def test_what_was_taken_is_forgotten(browser: Browser, site: str, scene: PageScene) -> None:
+def test_accepted_input_is_forgotten(browser: Browser, site: str, scene: PageScene) -> None:
     with window(browser, site, refusals=True) as page:
         # Refused, and sent back without what was typed.
         opened(page, "/notifications")

@@ -82,7 +82,7 @@ def test_it_is_on_the_page_within_seconds(
 
 
 @pytest.mark.sampled(1, of="troubles")
-def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_no_start(
+def test_pods_that_a_cluster_keeps_retrying_appear_within_a_minute_and_delay_no_start(
     place: PodCluster, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
 ) -> None:
     """Each on its own node, in parallel, with the product's timeouts: pods may take a minute to start here."""

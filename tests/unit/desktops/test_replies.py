@@ -59,7 +59,7 @@ PROBE: dict[str, Any] = {
 
 
 class TestHealth:
-    def test_what_is_told_is_taken(self) -> None:
+    def test_a_health_report_is_read(self) -> None:
         screen = ScreenSize(width=800, height=600)
         value = health_of(screen, licence_days=3.5).model_dump(mode="json")
         assert replies.health(value | {"status": "success"}).licence_days == 3.5
@@ -74,7 +74,7 @@ class TestHealth:
 
 
 class TestProbe:
-    def test_what_is_known_is_taken(self) -> None:
+    def test_a_probe_is_read(self) -> None:
         probe = replies.probe(PROBE)
         assert (probe.platform, probe.screen, probe.capabilities) == (
             "Linux",

@@ -175,7 +175,7 @@ class TestProxy:
     @pytest.mark.parametrize(
         "host", ["127.0.0.1", "10.0.0.1", "[::1]", "localhost", "127.1", "db.internal", "0x7f000001"]
     )
-    def test_what_is_private_is_refused_before_the_proxy_hears_of_it(
+    def test_private_addresses_are_refused_before_the_proxy_is_asked(
         self, way: Way, site: OriginServer, host: str
     ) -> None:
         way.allow("*", "::1", proxy=f"http://127.0.0.1:{site.port}")
@@ -207,7 +207,7 @@ class TestProxy:
 
 class TestHostile:
     @pytest.mark.parametrize("text", ["\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "x" * 1000 + "\r\n\r\n"])
-    def test_what_is_no_request(self, way: Way, text: str) -> None:
+    def test_malformed_requests(self, way: Way, text: str) -> None:
         assert way.ask(text).startswith("HTTP/1.1 400")
 
     def test_an_endless_head(self, way: Way) -> None:
@@ -302,7 +302,7 @@ class TestMocked:
         for place in ("other.example:443", "files.example:443", "www.shop.example:443", "shop.example:444"):
             assert f"may not reach {place}" in way.ask(f"CONNECT {place} HTTP/1.1\r\n\r\n"), place
 
-    def test_whoever_does_not_trust_it_sees_through_it(self, way: Way) -> None:
+    def test_clients_without_the_authority_reject_its_certificate(self, way: Way) -> None:
         self.mock(way)
         with pytest.raises(ssl.SSLCertVerificationError):
             self.get(way, ssl.create_default_context(), "/cart?id=1")

@@ -40,7 +40,7 @@ class TestReadRequest:
             "GET http://a.example:x/ HTTP/1.1", "GET http://a.example:99999/ HTTP/1.1", "GET http://[::1/ HTTP/1.1",
         ],
     )  # fmt: skip
-    def test_what_is_none(self, text: str) -> None:
+    def test_malformed_requests(self, text: str) -> None:
         with pytest.raises(BadRequest):
             read_request(head(text))
 
@@ -82,7 +82,7 @@ class TestWithin:
         assert (request.url, request.host, request.port) == ("https://a.example:8443/x?y=1", "a.example", 8443)
 
     @pytest.mark.parametrize("target", ["https://a.example/x", "x", "*", ""])
-    def test_what_is_no_path(self, target: str) -> None:
+    def test_malformed_paths(self, target: str) -> None:
         with pytest.raises(BadRequest):
             read_request(f"GET {target} HTTP/1.1\r\n\r\n".encode(), within="https://a.example:443")
 

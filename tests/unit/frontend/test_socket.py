@@ -35,7 +35,7 @@ class TestSocket:
         assert silent["heard"] == ["one"], "what comes late on the old connection counts no more"
         assert played["left"] == 0
 
-    def test_what_cannot_be_opened_is_polled_until_it_can(self, played: dict[str, Any]) -> None:
+    def test_polls_until_a_socket_opens(self, played: dict[str, Any]) -> None:
         assert played["polling"] == ["off", "off", "polling", "polling"]
         assert played["back"] == "on"
 

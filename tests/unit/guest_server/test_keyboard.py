@@ -115,7 +115,7 @@ class TestTyping:
             ("write('refused')", "'refused'", []),
         ],
     )
-    def test_what_cannot_be_typed_is_reported(
+    def test_untypable_characters_are_reported(
         self, tmp_path: Path, call: str, reported: str, typed: list[Event]
     ) -> None:
         device = RecordedInput()

@@ -144,7 +144,7 @@ class TestList:
     def test_each_says_what_it_is_as_if_asked_for_by_name(self, cluster: Kubernetes) -> None:
         assert {(each["apiVersion"], each["kind"]) for each in cluster.list(PODS).items} == {("v1", "Pod")}
 
-    def test_what_is_no_list_is_unavailable(self, cluster: Kubernetes) -> None:
+    def test_replies_other_than_a_list_are_unavailable(self, cluster: Kubernetes) -> None:
         with raises_fields(ClusterUnavailable, reason="invalid_response"):
             cluster.list(PODS, labels="none")
 
@@ -177,7 +177,7 @@ class TestList:
             (b"SSH-2.0-OpenSSH_9.2\r\n", "the response is not HTTP"),
         ],
     )
-    def test_what_breaks_off_is_told_in_words(self, tmp_path: Path, sent: bytes, words: str) -> None:
+    def test_truncated_replies_are_described(self, tmp_path: Path, sent: bytes, words: str) -> None:
         with answering(sent) as port, pytest.raises(ClusterUnavailable) as caught:
             connect(kubeconfig(tmp_path, port), "").get(PODS, "one")
         assert caught.value.message == f"the API server does not respond: {words}"
@@ -229,7 +229,7 @@ class TestWatch:
             ("14", "", "it says so"),
         ],
     )
-    def test_what_is_no_change_is_unavailable(
+    def test_lines_other_than_events_are_unavailable(
         self, cluster: Kubernetes, version: str, reason: str, mentions: str
     ) -> None:
         with (
@@ -280,7 +280,7 @@ class TestErrorOf:
         assert type(error) is kind
         assert (error.message, error.code, error.reason) == ("it says so", code, "Word")
 
-    def test_what_is_no_status_is_told_as_it_is(self) -> None:
+    def test_without_a_status_the_phrase_is_the_message(self) -> None:
         assert error_of(502, "Bad Gateway").message == "Bad Gateway"
 
 

@@ -61,7 +61,7 @@ class TestWhy:
         fake.cordon("n1", on=False)
         until(lambda: left.why(pod()) == "")
 
-    def test_what_the_pod_tolerates_is_nothing_to_it(self, fake: FakeCluster, left: DrainingNodes) -> None:
+    def test_tolerated_taints_are_ignored(self, fake: FakeCluster, left: DrainingNodes) -> None:
         fake.nodes.change("n1", lambda node: add_taint(node, "team", "NoSchedule"))
         until(lambda: left.why(pod()) == "taint team:NoSchedule")
         assert left.why(pod(tolerations=[{"key": "team", "operator": "Exists"}])) == ""
@@ -89,7 +89,7 @@ class TestWhy:
     def test_a_pod_that_has_no_node_yet_leaves_none(self, left: DrainingNodes) -> None:
         assert left.why({"metadata": {}, "spec": {}}) == ""
 
-    def test_what_was_heard_long_ago_counts_for_nothing(
+    def test_stale_node_states_are_ignored(
         self, fake: FakeCluster, left: DrainingNodes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         fake.cordon("n1")

@@ -93,7 +93,7 @@ class TestDue:
         assert [name for name, _ in entries] == names(1, 6, 3, 5, 4, 2)
         assert [name for name, each in entries if each is None] == names(6)
 
-    def test_what_is_young_is_left_alone(self) -> None:
+    def test_recent_lease_objects_are_kept(self) -> None:
         assert due({held().name: held()}, {held().name: written(held(), at=1.0)}, now=20.9, most=9) == []
 
     def test_a_later_hold_of_ours_is_a_new_one(self) -> None:

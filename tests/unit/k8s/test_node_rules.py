@@ -67,7 +67,7 @@ class TestSlots:
         assert (result.state, result.slots) == (NodeState.READY, 3)
         assert result.reason == emulated_words("a machine did not boot")
 
-    def test_what_else_is_wrong_with_such_a_node_is_said_first(self) -> None:
+    def test_other_problems_of_a_node_are_named_first(self) -> None:
         result = seen(node(conditions=[NOT_READY]), emulated="a machine did not boot")
         assert result.reason.startswith("not ready: ")
         assert result.reason.endswith(emulated_words("a machine did not boot"))

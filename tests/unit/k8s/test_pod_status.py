@@ -277,7 +277,7 @@ class TestHitch:
         seen = pod_status(creating(), told, uid=UID)
         assert seen.why == f'{Cause.NETWORK.value}: FailedCreatePodSandBox: sandbox "13": no IP'
 
-    def test_what_says_why_is_told_rather_than_what_says_only_which(self) -> None:
+    def test_reasons_are_preferred_to_bare_names(self) -> None:
         summary = event("FailedMount", NO_SUMMARY, at=at(123))
         seen = pod_status(creating(), [event("FailedMount", NO_MOUNT, at=at(63)), summary], uid=UID)
         assert seen.words == f"FailedMount: {NO_MOUNT}"

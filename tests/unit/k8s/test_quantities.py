@@ -27,5 +27,5 @@ def test_is_the_number_that_is_meant(text: object, expected: Decimal) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "many", "1 Gi", "1GiB", "1.2.3", "9e99999", "1e30", None])
-def test_what_is_none_is_none(text: object) -> None:
+def test_invalid_quantities_are_none(text: object) -> None:
     assert amount(text) is None

@@ -32,7 +32,7 @@ def places(node: str, *indexes: int) -> frozenset[SlotRef]:
 
 
 class TestPlan:
-    def test_what_waits_is_prepared_for_over_the_nodes(self) -> None:
+    def test_spares_for_waiting_episodes_are_spread_over_nodes(self) -> None:
         warm = plan([*slots("a", "", "", ""), *slots("b", "", "", "")], {"win": 3}, 2)
         assert warm == WarmPlan(prepare=((SlotRef(0, "a"), "win"), (SlotRef(0, "b"), "win"), (SlotRef(1, "a"), "win")))
 

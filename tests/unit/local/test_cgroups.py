@@ -135,9 +135,7 @@ class TestLimitsThatDoNotHold:
         assert "a program with a limit of 1 process started another" in groups.why_not["pids"]
         assert not (parent / "deskarena-k").exists()
 
-    def test_what_its_trial_found_is_said_whatever_is_wrong_with_a_later_place(
-        self, parent: Path, tmp_path: Path
-    ) -> None:
+    def test_the_trials_finding_is_reported_despite_later_failures(self, parent: Path, tmp_path: Path) -> None:
         groups = Cgroups("deskarena-k", {"memory": [CgroupParent(V2, parent), CgroupParent(V2, tmp_path / "absent")]})
         assert "took 64 MiB" in groups.why_not["memory"]
 

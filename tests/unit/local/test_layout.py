@@ -99,7 +99,7 @@ class TestBwrapCommand:
             *("/usr/bin/python3", "-m", "guest_server.linux.session"),
         ]
 
-    def test_what_its_kind_of_desktop_has_beside_that(self) -> None:
+    def test_mounts_of_its_kind_of_desktop(self) -> None:
         more = {
             "environment": {"USER": "Docker"},
             "binds": {"/home/user/Python": "Python"},
@@ -151,7 +151,7 @@ class TestHiddenFolders:
     def test_a_folder_of_ours_inside_a_bound_one_is_hidden(self) -> None:
         assert "/usr/share/deskarena" in hidden_folders([Path("/usr/share/deskarena"), Path("/srv/data")])
 
-    def test_what_a_hidden_folder_holds_needs_no_hiding_of_its_own(self) -> None:
+    def test_folders_below_a_hidden_one_are_not_hidden_again(self) -> None:
         assert hidden_folders([Path("/usr/local/deskarena")]) == hidden_folders([])
 
     @pytest.mark.parametrize("path", ["/", "/usr", "/etc", "/var/lib"])

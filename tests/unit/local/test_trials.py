@@ -20,11 +20,11 @@ class CountedTrial:
 
 
 class TestOnce:
-    def test_what_went_well_is_not_tried_again(self) -> None:
+    def test_a_success_is_not_repeated(self) -> None:
         trial = CountedTrial("")
         assert [once("wine", ("8.0",), trial) for _ in range(2)] == ["", ""]
 
-    def test_what_went_wrong_is(self) -> None:
+    def test_a_failure_is_repeated(self) -> None:
         trial = CountedTrial("busy", "")
         assert [once("wine", ("8.0",), trial) for _ in range(3)] == ["busy", "", ""]
 

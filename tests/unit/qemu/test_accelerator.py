@@ -27,7 +27,7 @@ class TestAccepted:
         ("refused", "rest"),
         [({"a"}, ("b", "c")), ({"c"}, ("a", "b")), ({"a", "c"}, ("b",)), ({"a", "b", "c"}, ())],
     )
-    def test_what_is_refused_is_left_out_one_by_one(self, refused: set[str], rest: tuple[str, ...]) -> None:
+    def test_refused_options_are_dropped_one_by_one(self, refused: set[str], rest: tuple[str, ...]) -> None:
         assert accepted_options(("a", "b", "c"), refused.isdisjoint) == rest
 
     def test_of_two_that_exclude_each_other_the_first_stays(self) -> None:
@@ -42,7 +42,7 @@ class TestLockedCache:
         return tmp_path
 
     @pytest.mark.parametrize("choice", [ACCELERATED, EMULATED])
-    def test_what_was_measured_is_read_again(self, folder: Path, choice: Acceleration) -> None:
+    def test_stored_measurements_are_reused(self, folder: Path, choice: Acceleration) -> None:
         with locked_cache("auto") as cache:
             assert cache.read() is None
             cache.write(choice)

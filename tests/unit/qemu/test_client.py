@@ -123,7 +123,7 @@ NO_MESSAGES: tuple[dict[str, Any], ...] = (
 
 class TestAsk:
     @pytest.mark.parametrize("said", NO_MESSAGES, ids=json.dumps)
-    def test_who_says_what_is_no_message_is_asked_nothing_more(self, said: dict[str, Any]) -> None:
+    def test_malformed_messages_close_the_connection(self, said: dict[str, Any]) -> None:
         ours, theirs = socket.socketpair()
         supervisor = SupervisorClient(ours)
         with theirs, theirs.makefile("rb") as lines, ThreadPoolExecutor() as asking:

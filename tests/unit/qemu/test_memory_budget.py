@@ -9,7 +9,7 @@ class TestBudget:
         assert MemoryBudget(0, lambda: GIB + RESERVE).admits(GIB, [])
         assert not MemoryBudget(0, lambda: GIB + RESERVE - 1).admits(GIB, [])
 
-    def test_what_running_machines_may_still_grow_by_is_not_given_away(self) -> None:
+    def test_room_for_growth_of_running_machines_is_reserved(self) -> None:
         held = [(GIB, lambda: 100 * MIB), (GIB, lambda: 2 * GIB)]
         assert not MemoryBudget(0, lambda: GIB + RESERVE + 923 * MIB).admits(GIB, held)
         assert MemoryBudget(0, lambda: GIB + RESERVE + 924 * MIB).admits(GIB, held)

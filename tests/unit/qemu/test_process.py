@@ -102,7 +102,7 @@ class TestVerdict:
             QmpEvent("STOP"),
         ],
     )
-    def test_what_a_machine_lives_with_is_none(self, event: QmpEvent) -> None:
+    def test_harmless_output_is_no_failure(self, event: QmpEvent) -> None:
         assert not unusable_after(event, restarts=False)
 
     @pytest.mark.parametrize("cause", CAUSES.values())

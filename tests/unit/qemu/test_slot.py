@@ -113,7 +113,7 @@ class TestFreeze:
 
 class TestStart:
     @pytest.mark.parametrize("room", [0, 100])
-    def test_what_finds_no_room_is_not_held_open(self, slot: VmSlot, room: int) -> None:
+    def test_a_start_without_room_leaves_nothing_open(self, slot: VmSlot, room: int) -> None:
         before = open_descriptors()
         with file_size_limit(room), pytest.raises(OSError, match="File too large"):
             slot.start(StartRequest("cold", MACHINE))
@@ -179,7 +179,7 @@ class TestTemplate:
 
 
 class TestDirtyBytes:
-    def test_what_lies_in_files_counts_as_free_not_as_the_machine_s(self) -> None:
+    def test_clean_pages_count_as_free(self) -> None:
         maps = "0-1 ---p 0 00:00 0 [rollup]\nPrivate_Clean: 900 kB\nPrivate_Dirty: 12 kB\nPrivate_Hugetlb: 0 kB\n"
         assert dirty_bytes(maps) == 12 * 1024
 

@@ -24,7 +24,7 @@ class TestLruCache:
         first = cache.get_or_make("a", list)
         assert cache.get_or_make("a", list) is first
 
-    def test_what_cannot_be_made_is_not_stored(self) -> None:
+    def test_failed_values_are_not_stored(self) -> None:
         cache: LruCache[str, int] = LruCache(2)
         failures = 0
         for _ in range(2):

@@ -148,7 +148,7 @@ class TestStop:
         assert not alive("rounds")
         assert len(turns.at) == 1
 
-    def test_what_is_under_way_is_waited_for_but_not_forever(self) -> None:
+    def test_stopping_waits_for_the_current_call_within_a_bound(self) -> None:
         begun, go_on, ended = Event(), Event(), Event()
 
         def turn() -> None:

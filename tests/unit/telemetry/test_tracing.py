@@ -99,7 +99,7 @@ class TestSpans:
         assert tracing.sampled_trace_id(text) == trace_id
 
     @pytest.mark.parametrize("text", [f"00-{'0' * 32}-{'1' * 16}-01", CALLER.upper(), f"{CALLER}\n", f"01{CALLER[2:]}"])
-    def test_what_is_no_context_is_none(self, text: str) -> None:
+    def test_invalid_contexts_are_none(self, text: str) -> None:
         assert not tracing.is_traceparent(text)
 
 

@@ -73,7 +73,7 @@ class TestBuild:
             {"patches": [{"target": {"kind": "Job"}, "patch": "[]"}]},
         ],
     )
-    def test_what_it_cannot_do_it_refuses(self, tmp_path: Path, told: dict[str, Any]) -> None:
+    def test_unsupported_fields_are_rejected(self, tmp_path: Path, told: dict[str, Any]) -> None:
         with pytest.raises(BuildError):
             build(written(tmp_path / "outer", **told))
 
@@ -92,7 +92,7 @@ class TestApply:
         assert found == {"metadata": {"name": "x", "labels": {"a/b": "2"}}, "list": [2, 3, 4]}
 
     @pytest.mark.parametrize("op", ["replace", "remove"])
-    def test_what_is_not_there_is_refused(self, op: str) -> None:
+    def test_patches_of_absent_fields_are_rejected(self, op: str) -> None:
         with raises_code(BuildError, "path_missing", mentions=("/spec/replicas", "x")):
             apply({"metadata": {"name": "x"}, "spec": {}}, {"op": op, "path": "/spec/replicas", "value": 1})
 

@@ -54,7 +54,7 @@ class TestSample:
         places = [[mutation(line, "a"), mutation(line, "b")] for line in range(1, 6)]
         assert [each.start_pos[0] for each in mutants.sample(places, 50, 0, lambda _: True)] == [1, 2, 3, 4, 5]
 
-    def test_what_is_no_python_is_left_out(self, tmp_path: Path) -> None:
+    def test_mutants_that_are_not_python_are_left_out(self, tmp_path: Path) -> None:
         module = tmp_path / "a.py"
         module.write_text("def f(x, *, y):\n    return x - y\n")
         places = mutants.mutations([module])
@@ -84,7 +84,7 @@ class TestReport:
         MutantTrial(mutation(4), MutantOutcome.KILLED, CHANGE),
     )
 
-    def test_what_does_not_end_is_killed(self) -> None:
+    def test_endless_mutants_count_as_killed(self) -> None:
         assert mutant_report.share_killed(self.TRIALS) == 0.75
 
     def test_a_row_per_package_and_one_for_all(self) -> None:

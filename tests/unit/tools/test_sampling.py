@@ -114,6 +114,6 @@ class TestSampled:
         assert "test_long" not in chosen
         assert len(drawn(tmp_path, DESKARENA_TEST_ALL="1")) == len(chosen) + 1
 
-    def test_who_asks_for_one_gets_it(self, tmp_path: Path) -> None:
+    def test_named_tests_always_run(self, tmp_path: Path) -> None:
         name = "TestClass::test_member[7]"
         assert drawn(tmp_path, f"test_cases.py::{name}") == [name]

@@ -39,7 +39,7 @@ class TestVerdict:
             ([], 3, "0 of 0"),
         ],
     )
-    def test_what_was_not_looked_up_is_not_sound(self, packages: list[Any], code: int, words: str) -> None:
+    def test_packages_without_a_lookup_are_not_approved(self, packages: list[Any], code: int, words: str) -> None:
         number, lines = verdict(json.dumps({"dependencies": packages}))
         assert (number, words in "\n".join(lines)) == (code, True)
 

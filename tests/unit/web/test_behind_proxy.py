@@ -48,7 +48,7 @@ class TestSubPath:
 
 class TestBelowAPath:
     @pytest.mark.parametrize("prefix", ["", ROOT], ids=["taken off by the proxy", "passed on"])
-    def test_what_leaves_has_the_root(self, tmp_path: Path, prefix: str) -> None:
+    def test_outgoing_addresses_have_the_root(self, tmp_path: Path, prefix: str) -> None:
         client = client_of(tmp_path, root_path=ROOT, token=TOKEN)
         page = {"Accept": "text/html"}
         answer = client.get(f"{prefix}/runs?q=x", headers=page)

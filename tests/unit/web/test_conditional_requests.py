@@ -40,7 +40,7 @@ def client() -> TestClient:
 
 class TestTag:
     @pytest.mark.parametrize("path", ["/page", "/json"])
-    def test_who_has_the_answer_gets_none(self, client: TestClient, path: str) -> None:
+    def test_a_matching_tag_gets_no_body(self, client: TestClient, path: str) -> None:
         first = client.get(path)
         again = client.get(path, headers={"If-None-Match": first.headers["etag"]})
         assert (first.status_code, again.status_code, again.content) == (200, 304, b"")

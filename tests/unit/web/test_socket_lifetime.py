@@ -76,7 +76,7 @@ def test_a_cancellation_that_a_library_swallows_is_said_again() -> None:
     asyncio.run(ending())
 
 
-def test_what_a_task_failed_with_is_raised() -> None:
+def test_the_exception_of_a_task_is_raised() -> None:
     async def broken() -> None:
         raise KeyError("seq")
 

@@ -51,7 +51,7 @@ class TestStaticFiles:
         assert answer.headers.get("content-encoding", "identity") == encoding
         assert {f"{name}.css" for name in STYLE_SHEETS} == {path.name for path in (STATIC / "css").iterdir()}
 
-    def test_what_is_compressed_already_is_sent_as_it_is(self, client: TestClient) -> None:
+    def test_compressed_files_are_sent_unchanged(self, client: TestClient) -> None:
         answer = client.get(static_url("fonts/plex-sans.woff2"))
         assert answer.content == (STATIC / "fonts" / "plex-sans.woff2").read_bytes()
         assert answer.headers["content-type"] == "font/woff2"

@@ -86,7 +86,9 @@ class TestApi:
         (lab,) = fresh.get("/api/v1/endpoints").json()["items"]
         assert lab["state"] == state
 
-    def test_who_waits_with_the_api_s_words(self, fresh: TestClient, installation: World, waiting: Claim) -> None:
+    def test_waiting_attempts_with_the_error_of_the_api(
+        self, fresh: TestClient, installation: World, waiting: Claim
+    ) -> None:
         offered(installation, lab={"ok": True, "api": "openai_chat", "answers": True})
         (lab,) = fresh.get("/api/v1/endpoints").json()["items"]
         assert lab["state"] == "failing"

@@ -285,7 +285,7 @@ class TestBoard:
         assert {row["runs"][0]: row["rank"] for row in shared["rows"]}[run["id"]] is None
 
     @pytest.mark.parametrize(("steps", "expected"), [(15, []), (50, ["conditions"])])
-    def test_what_it_states_must_be_alike(
+    def test_rows_must_state_equal_conditions(
         self, installation: World, fresh: TestClient, tmp_path: Path, steps: int, expected: list[str]
     ) -> None:
         for task in ("files/a", "files/b", "editor/c"):

@@ -55,7 +55,7 @@ class TestConversation:
         assert results(last) == [("c0", "done"), ("c1", "done")]
         assert last.parts[-1].image is not None
 
-    def test_what_was_wrong_is_the_result(self) -> None:
+    def test_the_error_is_the_result_of_the_call(self) -> None:
         models = FakeModels(calls({"action": "fly"}), "DONE")
         agent = begun("computer_use", models)
         assert "fly" in agent.act(seen()).invalid

@@ -66,13 +66,13 @@ class LateLine(FakeLine):
 
 
 class TestLookAgain:
-    def test_what_came_while_nobody_acted_is_done_after_another_look(self) -> None:
+    def test_input_that_arrived_while_idle_is_executed_after_a_fresh_look(self) -> None:
         agent = begun(LateLine({"actions": [CLICK]}), look_again=True)
         looked = agent.act(SEEN)
         assert (looked.actions, looked.invalid, looked.stop) == ((), "", None)
         assert agent.act(SEEN).actions[0].type is ActionType.CLICK
 
-    def test_what_waited_already_is_done_at_once(self) -> None:
+    def test_queued_input_is_executed_at_once(self) -> None:
         agent = begun(FakeLine({"actions": [CLICK]}), look_again=True)
         assert agent.act(SEEN).actions[0].type is ActionType.CLICK
 

@@ -121,7 +121,7 @@ class TestLabels:
         change(files, file, config=[step], related_apps=["os"])
         assert set(one(read("osworld", files), "os/sample-quiet").labels.requires) == {"gimp", "vlc"}
 
-    def test_what_upstream_says_beside_the_task(self) -> None:
+    def test_labels_from_upstream_files_outside_the_task(self) -> None:
         extra = sample("multi_apps/sample-both").labels.extra
         assert extra["group"] == "Workflow"
         assert extra["drift"] == "high"
@@ -181,7 +181,7 @@ class TestWindows:
 
 
 class TestAssets:
-    def test_what_steps_and_getters_take_from_the_web(self) -> None:
+    def test_downloads_of_steps_and_getters(self) -> None:
         result = [url.rpartition("/")[2] for url in external_assets(sample("multi_apps/sample-both"))]
         assert result == ["notes.txt", "check.py", "other.txt"]
 

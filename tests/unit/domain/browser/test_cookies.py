@@ -88,10 +88,12 @@ class TestAsksForCookies:
         ("result", "expected"),
         [({"type": "cookie_data"}, None), ({"type": "cookie_data_for_edge"}, None), (None, {"type": "cookie_data"})],
     )
-    def test_who_does(self, result: Mapping[str, Any] | None, expected: Mapping[str, Any] | None) -> None:
+    def test_tasks_that_ask_for_cookies(
+        self, result: Mapping[str, Any] | None, expected: Mapping[str, Any] | None
+    ) -> None:
         assert asks_for_cookies(make_task(MetricCall(func="exact_match", result=result, expected=expected)))
 
-    def test_who_does_not(self) -> None:
+    def test_tasks_that_do_not_ask_for_cookies(self) -> None:
         assert not asks_for_cookies(make_task(MetricCall(func="exact_match", result={"type": "history"})))
 
 
@@ -110,7 +112,7 @@ class TestEnding:
         run_step(place.context, "launch", {"command": ["pkill", "chrome"]})
         assert seen == [reads]
 
-    def test_what_is_no_browser_ends_at_once(self) -> None:
+    def test_other_programs_end_at_once(self) -> None:
         place = CookieDesktop([KEPT], [])
         place.desktop.commands |= {
             "pgrep": lambda _: ExecResult(returncode=1),

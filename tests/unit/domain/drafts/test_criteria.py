@@ -27,7 +27,7 @@ class TestUnclear:
             ("Save the open document and close the window.", "names nothing"),
         ],
     )
-    def test_what_a_reviewer_should_see(self, instruction: str, words: str) -> None:
+    def test_unclear_criteria_for_a_reviewer(self, instruction: str, words: str) -> None:
         assert any(words in line for line in unclear(instruction))
 
     def test_a_word_inside_a_name_is_no_vague_word(self) -> None:
@@ -38,7 +38,7 @@ class TestUnclear:
 
 
 class TestUnsaid:
-    def test_what_the_rule_expects_and_nobody_said(self) -> None:
+    def test_values_expected_by_the_rule_but_not_in_the_instruction(self) -> None:
         check = MetricCall(func="exact_match", expected={"type": "rule", "rules": {"expected": ["milk", "eggs", True]}})
         assert unsaid(make_content(checks=(check,))) == [
             "Check 1 (exact_match) expects 'eggs', which the instruction does not say."

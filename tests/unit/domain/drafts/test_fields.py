@@ -78,7 +78,7 @@ class TestThereAndBack:
             (field("string", choices=("all", "any")), "most"),
         ],
     )
-    def test_what_a_field_cannot_say(self, of: FormField, value: Any) -> None:
+    def test_values_without_a_form_field(self, of: FormField, value: Any) -> None:
         assert can_say((of,), {"p": value}) is False
 
     def test_where_anything_goes_it_is_json(self) -> None:

@@ -70,7 +70,7 @@ class TestReadProposals:
             read_proposals(text)
 
     @pytest.mark.parametrize(("text", "words"), [("\ud800", "lone surrogate"), ("\x00", "NUL")])
-    def test_what_no_draft_can_hold(self, text: str, words: str) -> None:
+    def test_proposals_that_do_not_fit_a_draft(self, text: str, words: str) -> None:
         """JSON's escapes can say it."""
         setup = [{"type": "launch", "parameters": {"command": [text]}}]
         with raises_code(Invalid, "invalid_draft", mentions=words):

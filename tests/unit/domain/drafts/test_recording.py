@@ -41,7 +41,7 @@ class TestPointing:
         verbs = [next(iter(of(one).steps[0])) for one in (click(12, 11, clicks=2), click(12, 11, button="right"))]
         assert verbs == ["double_click", "right_click"]
 
-    def test_what_no_solution_can_say_is_named(self) -> None:
+    def test_actions_that_a_solution_cannot_hold_are_named(self) -> None:
         result = of(click(12, 11, clicks=3), click(900, 900), click(1, 1, button="middle"))
         assert result.steps == []
         assert len(result.problems) == 3
@@ -107,7 +107,7 @@ class TestWaits:
 
 
 class TestPlaysAgain:
-    def test_what_was_recorded_is_found_on_the_same_screen(self) -> None:
+    def test_recorded_elements_are_found_on_the_same_screen(self) -> None:
         """Every recorded step can be read as a solution, and a click goes to where the person clicked."""
         actions = [click(100, 80), click(30, 20), Action(type=ActionType.TYPING, text="milk")]
         steps = read_solution(of(*actions).steps)

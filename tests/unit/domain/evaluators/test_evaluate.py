@@ -217,7 +217,7 @@ class TestParts:
         desktop.files = {f"/{name}": text.encode() for name, text in files.items()}
         return collect(FakeContext(desktop, task), task)
 
-    def test_what_became_of_each(self, tmp_path: Path) -> None:
+    def test_the_result_of_each_part(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a", each_step=False, text="A is done", app="editor"), part("b", each_step=False))
         result = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
         assert [(one.name, one.value, one.reached) for one in result.parts] == [("a", 1.0, True), ("b", 0.0, False)]
@@ -238,7 +238,7 @@ class TestParts:
         result = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
         assert result.measures == {"score": 0.5, "final": 1.0, "parts": 1.0}
 
-    def test_who_gives_up_has_no_score_but_what_was_reached(self, tmp_path: Path) -> None:
+    def test_giving_up_scores_zero_and_keeps_reached_parts(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a", each_step=False))
         assert score_by_rule(task.evaluator, EndedBy.INFEASIBLE) is None
         evidence = self.evidence(task, end="done", a="done")
@@ -254,7 +254,7 @@ class TestParts:
         assert right.measures == {"score": 1.0, "S_final": 1.0}
         assert wrong.measures == {"score": 0.0, "S_final": 0.0}
 
-    def test_who_stalls_has_no_score(self, tmp_path: Path) -> None:
+    def test_stalling_scores_zero(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a", each_step=False))
         evidence = self.evidence(task, end="done", a="done")
         assert evaluate(task, evidence, tmp_path, ended_by=EndedBy.STALLED).score == 0.0

@@ -90,7 +90,7 @@ class TestFunction:
         result = evaluate_part(task, node, [seen], tmp_path / "last")
         assert (result.value, result.reasons, result.progress) == (1.0, ("said",), 0.25)
 
-    def test_what_was_seen_once_is_not_looked_at_again(self) -> None:
+    def test_reached_facts_are_not_queried_again(self) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         context = FakeContext(FakeDesktop(), task)
         seen = gather(context, task, with_facts(node.calls[0], FACTS[:1]))

@@ -42,7 +42,7 @@ class TestWidgets:
         assert widgets(TREE.replace(UBUNTU, "uri:deskat:x")) == widgets(TREE)
 
     @pytest.mark.parametrize("xml", ["", "<a", '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>'])
-    def test_what_is_no_plain_xml_is_refused(self, xml: str) -> None:
+    def test_xml_with_declarations_is_rejected(self, xml: str) -> None:
         with raises_code(Invalid, "invalid_accessibility_tree"):
             widgets(xml)
 
@@ -61,7 +61,7 @@ class TestWindows:
         (edit,) = [widget for widget in widgets(WINDOWS) if widget.role == "edit"]
         assert (edit.app, edit.windows, edit.in_active, edit.text) == ("notepad", ("a.txt - Notepad",), True, "milk")
 
-    def test_what_is_visible_shows(self) -> None:
+    def test_visible_windows_are_listed(self) -> None:
         shown = {widget.role: widget.on_screen for widget in widgets(WINDOWS)}
         assert shown == {"notepad": True, "edit": True, "dialog": False, "button": False}
 

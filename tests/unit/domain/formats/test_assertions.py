@@ -105,5 +105,5 @@ class TestPassing:
             ('!(!window_active("Word"))', True),
         ],
     )
-    def test_what_is_looked_for_on_the_way(self, text: str, expected: bool) -> None:  # noqa: FBT001
+    def test_assertions_checked_at_each_step(self, text: str, expected: bool) -> None:  # noqa: FBT001
         assert parse(text).passing is expected

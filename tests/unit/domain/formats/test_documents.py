@@ -43,7 +43,7 @@ class TestReadDocument:
         path = save_odt(tmp_path / "x.docx", "<text:p>a</text:p>")
         assert read_document(path, texts) == (None, "the document is damaged: KeyError")
 
-    def test_what_the_reader_stumbles_over_is_damage(self, tmp_path: Path) -> None:
+    def test_errors_of_the_reader_count_as_damage(self, tmp_path: Path) -> None:
         path = save(tmp_path / "x.docx", p("a", properties='<w:spacing w:line="wide"/>'))
         result, reason = read_document(path, lambda one: DocumentStyles(one).line_spacing(paragraphs(one)[0]))
         assert (result, reason) == (None, "the document is damaged: ValueError")

@@ -204,7 +204,7 @@ class TestShown:
         picture, reason = decode_picture(io.BytesIO(out.getvalue()))
         assert (reason, picture and picture.convert("RGBA").getchannel("A").tobytes()) == ("", b"\x00\xff")
 
-    def test_what_is_no_number(self, tmp_path: Path) -> None:
+    def test_values_that_are_not_finite(self, tmp_path: Path) -> None:
         plane = np.array([[np.nan, np.inf, -np.inf, 0.5]], np.float32)
         picture, _ = read_picture(saved(tmp_path / "x.tiff", Image.fromarray(plane)))
         assert picture is not None

@@ -24,7 +24,7 @@ class TestReadRtf:
     def test_paragraphs_without_what_is_no_text(self) -> None:
         assert texts(WORDPAD) == ["Summer party", "Bring cake, said J\u00f6rg \u2014 or not.", ""]
 
-    def test_what_is_bold(self) -> None:
+    def test_bold_text(self) -> None:
         assert bold_of(WORDPAD) == "Summer partycake"
 
     def test_a_group_ends_what_began_in_it(self) -> None:
@@ -33,7 +33,7 @@ class TestReadRtf:
     def test_characters_of_another_code_page(self) -> None:
         assert texts(rb"{\rtf1\ansicpg1251 \'cc\'e8\'f0}") == ["\u041c\u0438\u0440"]
 
-    def test_what_repeats_a_character_for_older_readers_is_left_out(self) -> None:
+    def test_fallback_characters_for_older_readers_are_skipped(self) -> None:
         assert texts(rb"{\rtf1\uc2 \u228ae{\uc0\u228}x}") == ["\u00e4\u00e4x"]
 
     def test_signs_of_the_format_itself(self) -> None:

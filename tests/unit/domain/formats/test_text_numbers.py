@@ -79,7 +79,7 @@ def test_as_python_writes_it(number: float) -> None:
     assert list(numbers_in(f"it is {number:,.2f}.")) == [float(f"{number:.2f}")]
 
 
-def test_what_is_not_read_could_be_a_number() -> None:
+def test_unread_text_may_contain_a_number() -> None:
     assert list(numbers_in("42" + " " * MAX_TEXT + "43")) == [42, AMBIGUOUS]
 
 

@@ -69,7 +69,7 @@ INLINE = {
 
 class TestInline:
     @pytest.mark.parametrize("name", INLINE)
-    def test_what_is_shown(self, tmp_path: Path, name: str) -> None:
+    def test_visible_text(self, tmp_path: Path, name: str) -> None:
         path = save(tmp_path / "x.docx", "Title", p("Hello ", xml=INLINE[name]), "end")
         assert read_document(path, texts) == (["Title", "Hello world", "end"], "")
 

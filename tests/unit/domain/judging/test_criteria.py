@@ -23,7 +23,7 @@ class TestCriteriaOf:
         result = criteria_of(judged_task(text=""))[-1]
         assert result.text == "What was asked for is done: Write hello into the note."
 
-    def test_what_a_check_decides_is_not_for_the_judge(self) -> None:
+    def test_criteria_decided_by_checks_are_not_judged(self) -> None:
         task = judged_task(calls=(file_says("/note", "hello"),))
         assert [criterion.name for criterion in criteria_of(task)] == ["opened"]
 

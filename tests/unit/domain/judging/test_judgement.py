@@ -54,7 +54,7 @@ class TestValue:
             ),
         ],
     )
-    def test_what_does_not_fit_has_no_value(self, damage: dict[str, Any], code: str, mentions: str) -> None:
+    def test_malformed_judgements_have_no_value(self, damage: dict[str, Any], code: str, mentions: str) -> None:
         with raises_code(EvaluatorFailed, code, mentions=mentions):
             judgement(answer(opened=True, final=True), **damage).value("final", CRITERIA)
 
@@ -69,13 +69,13 @@ class TestReading:
         assert Judgement.from_evidence(told.model_dump(mode="json")) == told
 
     @pytest.mark.parametrize("data", [None, [], {}, {"judge": {"model": "m"}}])
-    def test_what_is_no_judgement(self, data: object) -> None:
+    def test_replies_without_a_judgement(self, data: object) -> None:
         with raises_code(EvaluatorFailed, "evidence_damaged"):
             Judgement.from_evidence(data)
 
 
 class TestUsage:
-    def test_what_was_asked_now_with_answers_that_were_broken(self) -> None:
+    def test_usage_includes_requests_with_malformed_replies(self) -> None:
         spent = JudgeReply(text="x", usage=Usage(usd=0.5, calls=1))
         told = judgement(
             "", "", votes=(Vote(number=0, replies=(spent, spent)), Vote(number=1, replies=(spent,), cached=True))

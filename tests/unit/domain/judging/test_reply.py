@@ -46,7 +46,7 @@ class TestReadReply:
             (answer(opened=(True, -1), final=False), "unknown_step", "step -1"),
         ],
     )
-    def test_what_is_no_answer(self, text: str, code: str, name: str) -> None:
+    def test_replies_without_an_answer(self, text: str, code: str, name: str) -> None:
         with raises_code(BrokenReply, code, mentions=name):
             read_reply(text, CRITERIA, 2)
 

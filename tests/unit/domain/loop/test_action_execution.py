@@ -84,7 +84,7 @@ class TestWork:
     def test_fail_says_infeasible(self) -> None:
         assert work_on(FakeDesktop(), Action(type=ActionType.FAIL)).ended_by is EndedBy.INFEASIBLE
 
-    def test_what_follows_an_invalid_action_is_skipped(self) -> None:
+    def test_actions_after_an_invalid_one_are_skipped(self) -> None:
         desktop = FakeDesktop()
         work = work_on(desktop, Action(type=ActionType.PRESS, keys=("hyperdrive",)), typing("b"))
         assert desktop.performed == []

@@ -191,7 +191,7 @@ class TestAgentError:
     @pytest.mark.parametrize(
         "error", [AgentFailed("no idea"), ValueError("no idea"), TimeoutError("no idea"), KeyError("no idea")]
     )
-    def test_whatever_the_agent_raises_ends_the_episode(self, error: Exception) -> None:
+    def test_any_exception_of_the_agent_ends_the_episode(self, error: Exception) -> None:
         episode = LoopRun(TYPE, error)
         assert episode.run() is EndedBy.AGENT_ERROR
         assert "no idea" in episode.progress.note
@@ -277,7 +277,7 @@ class TestLost:
 
 
 class TestRecord:
-    def test_what_the_agent_left_is_kept_at_the_end(self) -> None:
+    def test_the_final_screen_is_recorded(self) -> None:
         episode = LoopRun(TYPE, Decision(actions=(*TYPE.actions, *DONE.actions)))
         episode.run()
         assert episode.is_final(episode.last)

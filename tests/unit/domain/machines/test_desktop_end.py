@@ -48,7 +48,7 @@ class TestBlame:
 
 class TestCauseOf:
     @pytest.mark.parametrize("cause", EndCause)
-    def test_what_a_supervisor_sends(self, cause: EndCause) -> None:
+    def test_causes_sent_by_a_supervisor(self, cause: EndCause) -> None:
         assert cause_of(cause.value) is cause
 
     @pytest.mark.parametrize("value", ["", "agent", None, 3])
@@ -57,7 +57,7 @@ class TestCauseOf:
 
 
 class TestText:
-    def test_what_programs_wrote_is_one_short_line(self) -> None:
+    def test_output_of_programs_becomes_one_short_line(self) -> None:
         end = DesktopEnd(text="a\x1b[31mb\n\x00c " + "x" * 10**6)
         assert end.text.startswith("a [31mb c x")
         assert len(end.text) == MAX_TEXT

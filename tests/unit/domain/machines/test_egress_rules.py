@@ -25,7 +25,7 @@ def way_out(*steps: tuple[str, dict[str, Any]], egress: str = "none", proxy: str
 
 
 class TestFiles:
-    def test_what_set_up_brings_is_served_and_the_solution_is_not(self) -> None:
+    def test_files_of_set_up_are_served_and_the_solution_is_not(self) -> None:
         assert dict(way_out().files) == {GIVEN: "1" * 64}
 
     def test_mocks(self) -> None:

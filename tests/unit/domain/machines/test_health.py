@@ -88,12 +88,12 @@ class TestFindings:
         result = findings(asked(licence_days=7.0), strict)
         assert [each.ailment for each in result] == [Ailment.DISK, Ailment.LICENCE]
 
-    def test_what_may_pass_is_nothing_that_stays(self) -> None:
+    def test_transient_findings_are_not_permanent(self) -> None:
         assert not PASSING & {Ailment.CLOCK, Ailment.DISK, Ailment.LICENCE, Ailment.SCALE, Ailment.GUEST_API}
 
 
 class TestHealth:
-    def test_what_a_newer_guest_tells_is_left_aside(self) -> None:
+    def test_unknown_fields_of_a_newer_guest_are_ignored(self) -> None:
         value = health_of(SCREEN).model_dump(mode="json")
         value["screen"]["depth"] = 24
         assert DesktopHealth.model_validate(value | {"status": "success", "mood": "good"}).screen.size == (1280, 800)

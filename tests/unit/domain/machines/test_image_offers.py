@@ -22,7 +22,7 @@ class TestImageFor:
             ((LINUX,), None, "windows", "default"),
         ],
     )
-    def test_what_the_run_names_else_what_fits_the_task(
+    def test_the_image_of_the_run_or_one_that_fits_the_task(
         self, offers: tuple[ImageOffer, ...], wanted: str | None, system: str, name: str
     ) -> None:
         assert image_for(offers, wanted, system) == name

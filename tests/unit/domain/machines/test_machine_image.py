@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 class TestReadAndWrite:
-    def test_what_was_written_is_read(self, folder: Path) -> None:
+    def test_round_trip(self, folder: Path) -> None:
         assert read_image(folder) == _image(folder)
         assert verify(folder) == _image(folder)
 
@@ -142,7 +142,7 @@ class TestModel:
         ],
         ids=str,
     )
-    def test_what_is_wrong_is_refused(self, tmp_path: Path, changes: dict[str, Any]) -> None:
+    def test_invalid_values_are_rejected(self, tmp_path: Path, changes: dict[str, Any]) -> None:
         with pytest.raises(ValueError, match="validation error"):
             _image(tmp_path / "linux", **changes)
 

@@ -40,7 +40,7 @@ class TestCounted:
     def test_without_room_there_is_none(self, machine: FreeResources) -> None:
         assert slot_count(machine, NEED).number == 0
 
-    def test_what_a_person_sets_counts(self) -> None:
+    def test_a_configured_number_of_slots_takes_precedence(self) -> None:
         assert slot_count(room(cores=4), NEED, slot_limit=2).reason == "set to 2"
         assert slot_count(room(cores=4), NEED, slot_limit=0).number == 0
 

@@ -23,7 +23,7 @@ class TestOpen:
         state.reach("b", 3)
         assert [one.name for one in state.open()] == ["c"]
 
-    def test_what_is_looked_at_in_the_end_has_no_turn(self) -> None:
+    def test_checkpoints_of_the_end_state_have_no_turn(self) -> None:
         assert turns(part("a", each_step=False)).open() == ()
 
     @given(st.integers(1, 12), st.randoms(use_true_random=False))

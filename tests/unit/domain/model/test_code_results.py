@@ -22,7 +22,7 @@ GOOD = {"returncode": 0, "output": "", "error": ""}
         ({"waited": 0.5}, False),
     ],
 )
-def test_what_counts_as_failed(result: dict[str, Any], failed: bool) -> None:  # noqa: FBT001 - a table.
+def test_failures_of_code(result: dict[str, Any], failed: bool) -> None:  # noqa: FBT001 - a table.
     assert code_failed([{}, result]) is failed
 
 

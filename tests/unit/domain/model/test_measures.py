@@ -51,7 +51,7 @@ class TestAbilities:
             "branch": "hard",
         }
 
-    def test_what_is_no_label_is_none(self) -> None:
+    def test_unknown_labels_are_ignored(self) -> None:
         for wrong in ("PP", 3, None):
             assert capabilities({"capabilities": wrong}) == ()
             assert complexity({"complexity": wrong}) == {}

@@ -27,7 +27,7 @@ class TestCapabilities:
 
 
 class TestComplexity:
-    def test_what_is_no_level_is_left_out(self) -> None:
+    def test_invalid_levels_are_left_out(self) -> None:
         result = omnibench_labels.complexity({"complexity": {"branch": "hard", "hierarchy": "huge", "else": "easy"}})
         assert result == {"branch": "hard"}
 

@@ -24,7 +24,7 @@ class TestLookOf:
         assert style_of(state, score, ended_by) is look
 
     @pytest.mark.parametrize("score", [1.0, 0.5, 0.0, None])
-    def test_what_a_person_helped_with_is_never_the_agents(self, score: float | None) -> None:
+    def test_assisted_episodes_are_never_counted_for_the_agent(self, score: float | None) -> None:
         assert style_of("scored", score, "steps", human_assisted=True) is OutcomeStyle.HELPED
 
     def test_a_lost_one_is_lost_whoever_helped(self) -> None:

@@ -36,7 +36,7 @@ class TestFilled:
         assert (config.wait.quiet, config.wait.timeout) == (0.5, 5.0)
         assert config.preset == "osworld"
 
-    def test_what_was_asked_for_counts(self) -> None:
+    def test_requested_values_override_the_preset(self) -> None:
         asked: dict[str, Any] = {
             "budget": {"max_steps": 50},
             "params": {"temperature": 0.0},

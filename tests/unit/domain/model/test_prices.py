@@ -86,7 +86,7 @@ class TestUsd:
         tokens = Tokens(sent=1000, answered=10, cached=400, written=100)
         assert usd(self.PRICE, tokens) == pytest.approx((500 * 10 + 400 * 1 + 100 * 12.5 + 10 * 100) / 1e6)
 
-    def test_what_is_kept_for_an_hour_costs_twice_the_input(self) -> None:
+    def test_an_hour_of_cache_costs_twice_the_input(self) -> None:
         assert usd(self.PRICE, Tokens(sent=100, answered=0, written=100, hour=100)) == pytest.approx(2000 / 1e6)
 
     def test_without_a_price_of_their_own_cached_tokens_cost_as_input(self) -> None:

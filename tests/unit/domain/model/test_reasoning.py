@@ -191,7 +191,7 @@ class TestMarks:
             "no mark at all ",
         ],
     )
-    def test_what_the_model_types_or_quotes_is_its_answer(self, text: str) -> None:
+    def test_marks_that_the_model_types_or_quotes_stay_in_the_answer(self, text: str) -> None:
         assert split_reasoning(text).answer == text
 
     def test_an_end_within_a_long_line_of_quotes_is_an_end(self) -> None:

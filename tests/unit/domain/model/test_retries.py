@@ -26,7 +26,7 @@ def test_each_class_has_its_number(failure: FailureClass) -> None:
     assert len(pauses(Loss(failure))) == wanted
 
 
-def test_what_nothing_explains_after_the_agent_acted_is_tried_once_more() -> None:
+def test_unexplained_losses_after_an_action_are_retried_once() -> None:
     assert pauses(Loss(FailureClass.GUEST, unexplained=True)) == [0]
     explained = Loss(FailureClass.GUEST)
     assert next_try([explained, Loss(FailureClass.GUEST, unexplained=True)]) == 0

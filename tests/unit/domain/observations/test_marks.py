@@ -19,16 +19,16 @@ FAR = element("Elsewhere", 500, 300, origin="ocr")
 
 
 class TestOnScreen:
-    def test_what_lies_on_it_stays(self) -> None:
+    def test_elements_on_the_screen_stay(self) -> None:
         assert on_screen(SAVE, 640, 480) == SAVE
 
-    def test_what_hangs_over_is_cut(self) -> None:
+    def test_elements_across_the_edge_are_clipped(self) -> None:
         result = on_screen(element("x", 600, -5), 640, 480)
         assert result is not None
         assert (result.x, result.y, result.width, result.height) == (600, 0, 40, 15)
 
     @pytest.mark.parametrize("place", [(640, 0), (0, 480), (-100, 0), (0, -20)])
-    def test_what_lies_beside_it_is_none(self, place: tuple[int, int]) -> None:
+    def test_elements_off_the_screen_are_dropped(self, place: tuple[int, int]) -> None:
         assert on_screen(element("x", *place), 640, 480) is None
 
 
@@ -61,7 +61,7 @@ class TestMerged:
         page = element("page", 0, 0, 600, 400, tag="document-web")
         assert texts(merge_elements([[page], [READ]], "inside", 0.7)) == ["page", "Save it"]
 
-    def test_what_only_touches_stays(self) -> None:
+    def test_boxes_that_only_touch_stay(self) -> None:
         beside = element("beside", 100, 10, 100, 20, origin="ocr")
         assert texts(merge_elements([[SAVE], [beside]], "inside", 0.7)) == ["Save", "beside"]
 
@@ -72,7 +72,7 @@ class TestMerged:
         assert merge_elements([[], []], "inside", 0.7) == []
 
     @pytest.mark.parametrize("rule", ["inside", "iou"])
-    def test_what_stays_does_not_overlap(self, rule: Any) -> None:
+    def test_merged_boxes_do_not_overlap(self, rule: Any) -> None:
         """Of two kept elements of different sources none shows what the other does."""
         grid = [element(f"{x},{y}", x * 35, y * 14, 40, 16) for x in range(12) for y in range(12)]
         read = [

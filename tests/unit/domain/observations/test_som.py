@@ -78,7 +78,7 @@ class TestOptions:
 
 
 class TestTree:
-    def test_what_can_be_clicked_is_marked(self, case: Case) -> None:
+    def test_clickable_elements_are_marked(self, case: Case) -> None:
         seen = case.seen()
         assert boxes(seen.marks or ()) == [("Save", 44, 44, 80, 30)]
         assert [(mark.id, mark.kind, mark.origin, mark.tag, mark.name) for mark in seen.marks or ()] == [
@@ -132,7 +132,7 @@ class TestDom:
         case.page(row("Buy", 10, 20, 60, 40), width=196, height=78, ratio=2)
         assert boxes(case.marks("dom", plain=True)) == [("Buy", 64, 120, 100, 40)]
 
-    def test_what_another_window_covers_is_not_marked(self, case: Case) -> None:
+    def test_covered_elements_are_not_marked(self, case: Case) -> None:
         case.page(row("Buy", 10, 20, 60, 40), row("far", 300, 100, 340, 120))
         case.desktop.open_windows.append(FakeWindow(title="editor", x=60, y=90, width=60, height=60))
         assert [mark.text for mark in case.marks("dom", plain=True)] == ["far"]
@@ -187,7 +187,7 @@ class TestDom:
 class TestPlaced:
     WINDOW = Window(title="Shop - Chromium", wm_class="chromium.Chromium", x=10, y=10, width=945, height=1060)
 
-    def test_what_a_browser_adds_lies_above(self) -> None:
+    def test_the_bars_of_a_browser_lie_above_the_page(self) -> None:
         """Figures of Debian's Chromium on the local desktop: its page began at (14, 97)."""
         assert page_origin(self.WINDOW, 937, 969, 1) == (14, 97)
 
@@ -210,7 +210,7 @@ class TestOcr:
         assert [(mark.origin, mark.kind) for mark in seen.marks or ()] == [("ocr", "text")]
         assert (case.eyes.asked, seen.a11y_tree) == (["deu"], None)
 
-    def test_what_took_too_long_is_told(self, case: Case) -> None:
+    def test_a_timeout_is_reported(self, case: Case) -> None:
         case.eyes.text = None
         seen = case.seen("tree", "ocr")
         assert [mark.text for mark in seen.marks or ()] == ["Save"]

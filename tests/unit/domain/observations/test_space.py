@@ -16,7 +16,7 @@ def terminal(answer: object) -> FakeDesktop:
 
 
 class TestTerminalText:
-    def test_what_it_shows(self) -> None:
+    def test_the_text_of_the_terminal(self) -> None:
         assert terminal_text(terminal({"output": "user$ ls", "status": "success"})) == "user$ ls"
 
     def test_its_end_counts(self) -> None:

@@ -49,7 +49,7 @@ class TestBuild:
             "intent": "Be ready.",
         }
 
-    def test_what_a_node_before_makes_is_not_set_up(self) -> None:
+    def test_files_made_by_an_earlier_node_are_not_set_up(self) -> None:
         _, task = built(["write", "pack"], {"write": ["pack"]})
         assert [step.type for step in task.setup] == ["create_folder"]
         _, alone = built(["pack"], {})
@@ -69,7 +69,7 @@ class TestBuild:
             (subtask("spell", OS="windows"), "different systems"),
         ],
     )
-    def test_what_cannot_be_judged_is_refused(self, wrong: object, words: str) -> None:
+    def test_tasks_without_a_check_are_rejected(self, wrong: object, words: str) -> None:
         with raises_code(Invalid, "invalid_subtask", mentions=words):
             built(["write", "spell"], {}, {**POOL, "spell": wrong})  # type: ignore[dict-item]
 

@@ -36,7 +36,7 @@ class TestRetold:
         assert "must be done before" not in words
         assert "pack:" not in words
 
-    def test_what_was_wrong_is_told_and_it_may_try_again(self) -> None:
+    def test_the_model_is_told_its_mistake_and_asked_again(self) -> None:
         short = TEXT.replace("milk", "oats")
         result, models = told({"instruction": short}, {**ASKED, "before": []}, {"instruction": TEXT}, ASKED)
         assert result is not None
@@ -57,7 +57,7 @@ class TestRetold:
             is None
         )
 
-    def test_what_follows_by_itself_need_not_be_said(self) -> None:
+    def test_implied_steps_may_be_left_out(self) -> None:
         chain = read_task(
             task_json(["write", "pack", "draw"], {"write": ["pack", "draw"], "pack": ["draw"]}), "1", POOL
         )

@@ -88,7 +88,7 @@ class TestCompose:
         for made in some(4, pool=pool):
             assert len({pool[node.subtask].os for node in made.graph.nodes}) == 1
 
-    def test_what_goes_in_a_circle_is_never_composed(self) -> None:
+    def test_cycles_are_never_composed(self) -> None:
         pool = {
             one.id: one
             for one in (
@@ -120,7 +120,7 @@ class TestHeldDown:
             ("DSK", {"dependency", "hierarchy", "branch", "knowledge"}),
         ],
     )
-    def test_what_the_capability_does_not_need(self, letters: str, not_hard: set[str]) -> None:
+    def test_dimensions_that_the_capability_does_not_need(self, letters: str, not_hard: set[str]) -> None:
         request = for_capability(letters)
         assert set(request.not_hard) == not_hard
         for composition in some(5, request):

@@ -45,7 +45,7 @@ class TestProblems:
 
     @settings(max_examples=20)
     @given(st.integers(0, 10**6))
-    def test_what_is_composed_says_what_its_graph_says(self, seed: int) -> None:
+    def test_composed_tasks_agree_with_their_graph(self, seed: int) -> None:
         for made in some(3, seed=seed):
             assert problems(task_of(made, "1", WIDE), WIDE) == []
 

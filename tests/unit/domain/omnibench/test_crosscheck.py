@@ -28,7 +28,7 @@ class TestTrials:
         assert result["write.foreign-2"][0] == "spell"
         assert result["write.foreign-3"][0] in {"pack", "draw"}
 
-    def test_what_makes_the_same_is_no_stranger(self) -> None:
+    def test_subtasks_with_equal_effects_are_not_strangers(self) -> None:
         pool = {**POOL, "again": subtask("again", available_parameters=({"txt_path": LIST},),
                                          output_resources=("txt_path",), oracle=())}  # fmt: skip
         assert "again" not in {played for name, (played, _) in named(pool).items() if name.startswith("write.")}
@@ -72,7 +72,7 @@ class TestVerdicts:
             ({"a.own": 1.0, "a.foreign-1": 0.0}, "2 more trajectories"),
         ],
     )
-    def test_what_is_to_be_revised(self, scores: dict[str, float | None], words: str) -> None:
+    def test_subtasks_to_revise(self, scores: dict[str, float | None], words: str) -> None:
         (result,) = verdicts(scores)
         assert not result.passed
         assert re.search(words, result.feedback())

@@ -19,7 +19,7 @@ class TestCompileExpression:
     @pytest.mark.parametrize(
         "text", ["a" + ".b" * 900, "check_file_exists('a\\x00')", "check_setting_equals('a', 1e999)", "-" * 3000 + "1"]
     )
-    def test_what_nothing_could_keep_is_refused(self, text: str) -> None:
+    def test_expressions_that_cannot_be_satisfied_are_rejected(self, text: str) -> None:
         with pytest.raises(Invalid):
             compile_expression(text, VALUES)
 
@@ -73,7 +73,7 @@ class TestCompileExpression:
             ("(" * 500 + ")" * 500, "expected an expression"),
         ],
     )
-    def test_what_is_no_expression_of_checks_is_refused(self, text: str, words: str) -> None:
+    def test_other_expressions_are_rejected(self, text: str, words: str) -> None:
         with raises_code(Invalid, "invalid_expression", mentions=words):
             compile_expression(text, VALUES)
 
@@ -87,7 +87,7 @@ class TestCompileFunction:
         assert dict(call.options) == {"source": self.SOURCE, "values": VALUES}
 
     @pytest.mark.parametrize("source", ["", "x = 1", "def other(): pass", "def evaluate_agent_task_completion(:"])
-    def test_what_has_no_such_function_is_refused(self, source: str) -> None:
+    def test_code_without_the_function_is_rejected(self, source: str) -> None:
         with pytest.raises(Invalid):
             compile_function(source, VALUES)
 

@@ -72,7 +72,7 @@ class TestReadTask:
             ({"trial": {"subtask": "draw", "values": {}}}, "invalid_subtask", "trial.values", "'img_path'"),
         ],
     )
-    def test_what_is_wrong_is_named(self, change: dict[str, Any], code: str, path: str, name: str) -> None:
+    def test_mistakes_are_named(self, change: dict[str, Any], code: str, path: str, name: str) -> None:
         with raises_code(Invalid, code, path=path, mentions=name):
             read_task(task_json(["write"], {}) | change, "1", POOL)
 

@@ -39,6 +39,6 @@ class TestReadHand:
             (["CLICK"], "must be"),
         ],
     )
-    def test_what_no_hand_can_do_is_refused(self, value: Any, words: str) -> None:
+    def test_actions_impossible_by_hand_are_rejected(self, value: Any, words: str) -> None:
         with raises_code(Invalid, "invalid_input", mentions=words):
             read_hand(value, SCREEN, may_end=False)

@@ -33,10 +33,10 @@ def shares(weights: Mapping[str, float], lengths: Mapping[str, float], slots: in
 
 
 class TestDeficits:
-    def test_who_has_nothing_is_due_its_whole_share(self) -> None:
+    def test_without_slots_the_deficit_is_the_whole_share(self) -> None:
         assert deficits({"a": ShareHolder(1, 3, 0), "b": ShareHolder(1, 0, 0)}) == {"a": -1.0, "b": 2.0}
 
-    def test_what_was_used_too_little_counts_one_slot_at_most(self) -> None:
+    def test_past_underuse_counts_one_slot_at_most(self) -> None:
         result = deficits({"a": ShareHolder(1, 1, 1e9), "b": ShareHolder(1, 1, 0)})
         assert result == {"a": -0.5, "b": 1.5}
 
@@ -59,7 +59,7 @@ class TestDeficits:
 
     @settings(max_examples=8, deadline=None)
     @given(st.dictionaries(st.sampled_from("abcd"), st.floats(0.5, 4), min_size=2), st.integers(4, 60))
-    def test_whatever_the_weights(self, weights: dict[str, float], slots: int) -> None:
+    def test_shares_follow_any_weights(self, weights: dict[str, float], slots: int) -> None:
         result = shares(weights, dict.fromkeys(weights, 30.0), slots, 10_000.0)
         for key, weight in weights.items():
             assert result[key] == pytest.approx(weight / sum(weights.values()), rel=0.05)

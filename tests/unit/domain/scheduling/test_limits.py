@@ -61,7 +61,7 @@ class TestConcurrency:
             ),
         ],
     )
-    def test_what_others_cannot_use_is_not_theirs(
+    def test_unusable_slots_are_not_reserved_for_others(
         self, others: tuple[RunLoad, ...], expected: tuple[int, ReasonCode]
     ) -> None:
         assert bound(concurrency(queue(*others, in_use=6), RUN, 8, 50)) == expected
@@ -78,7 +78,7 @@ class TestConcurrency:
         now = queue(RunLoad(UUID(int=8), Q, "local", priority=5))
         assert bound(concurrency(now, RUN, 8, 50, urgent=urgent)) == expected
 
-    def test_what_they_leave_is_shared(self) -> None:
+    def test_unused_slots_are_shared(self) -> None:
         now = queue(RunLoad(UUID(int=8), Q, "local", priority=5), RunLoad(UUID(int=9), P, "local"))
         assert bound(concurrency(now, RUN, 8, 50, urgent=2)) == (3, ReasonCode.FAIR_SHARE)
 
@@ -88,7 +88,7 @@ class TestConcurrency:
         assert limit == Concurrency(0, 8, paused)
         assert limit.text == "0 of 8 slots: the run is paused"
 
-    def test_what_is_held_back_is_left(self) -> None:
+    def test_held_episodes_are_left_out(self) -> None:
         held = Reason(ReasonCode.PERSON, "the rest is waiting for a person")
         assert concurrency(queue(), RUN, 8, 3, hold_reason=held) == Concurrency(3, 8, held)
         assert bound(concurrency(queue(), RUN, 8, 50, hold_reason=held)) == (8, ReasonCode.ALL_SLOTS)

@@ -50,11 +50,11 @@ class TestTurns:
     def test_a_higher_priority_comes_first(self) -> None:
         assert numbers(queue(run(7), run(8, priority=1)), 2) == [8, 8]
 
-    def test_who_waited_long_enough_gets_one_turn(self) -> None:
+    def test_a_long_wait_earns_one_turn(self) -> None:
         now = queue(run(7, priority=-10, idle_seconds=20 * AGING_SECONDS), run(8, priority=9))
         assert numbers(now, 3) == [7, 8, 8]
 
-    def test_who_has_slots_for_long_does_not_wait(self) -> None:
+    def test_long_held_slots_do_not_count_as_waiting(self) -> None:
         hours = run(7, in_use=6, idle_seconds=3 * AGING_SECONDS)
         assert numbers(queue(hours, run(8, Q, in_use=4)), 1) == [8]
         assert numbers(queue(replace(hours, priority=-10, in_use=1), run(8, Q, priority=-9)), 1) == [8]
@@ -66,7 +66,7 @@ class TestTurns:
         now = queue(run(7), run(9, Q), rules={Q: ProjectRules(weight=3)})
         assert Counter(numbers(now, 8)) == {7: 2, 9: 6}
 
-    def test_who_had_less_lately_gets_the_slot_that_cannot_be_divided(self) -> None:
+    def test_an_indivisible_slot_goes_to_lower_recent_usage(self) -> None:
         assert numbers(queue(run(7, used=500.0), run(8, used=0.0)), 3) == [8, 8, 7]
 
     def test_a_program_comes_first_in_what_is_reserved_only(self) -> None:
@@ -80,7 +80,7 @@ class TestTurns:
         level = replace(now, projects={**now.projects, P: ProjectLoad(ProjectRules(), {"local": 0})})
         assert numbers(level, 3) == [7, 8, 7]
 
-    def test_what_is_free_for_programs_is_used_up_slot_by_slot(self) -> None:
+    def test_free_slots_for_programs_are_used_one_by_one(self) -> None:
         runs = run(7), run(8, urgency=Urgency.PROGRAM)
         now = queue(*runs, free=6, reserve=Reserve(2, {}, {Q: 1}))
         assert numbers(now, 9) == [8, 7, 7, 8, 7, 8]

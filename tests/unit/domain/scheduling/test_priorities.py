@@ -8,7 +8,7 @@ class TestEffective:
     def test_waiting_raises_it_step_by_step(self) -> None:
         assert [effective(NORMAL, seconds) for seconds in (0, 599, 600, 1800)] == [0, 0, 1, 3]
 
-    def test_whoever_waits_comes_up_to_the_highest_within_the_documented_time(self) -> None:
+    def test_waiting_raises_the_priority_to_the_highest_within_the_documented_time(self) -> None:
         assert effective(LOWEST, 20 * AGING_SECONDS) == HIGHEST
         assert effective(LOWEST, 20 * AGING_SECONDS - 1) < HIGHEST
 

@@ -11,7 +11,7 @@ class TestKept:
     def test_an_ordinary_episode_leaves_all_that_is_reserved(self) -> None:
         assert Reserve(2, {"p": 1}, {}).reserved("p", ALONE) == 3
 
-    def test_what_interactive_episodes_use_is_not_kept_twice(self) -> None:
+    def test_slots_in_interactive_use_are_not_reserved_twice(self) -> None:
         assert Reserve(2, {"p": 1}, {"p": 1}).reserved("q", ALONE) == 2
         assert Reserve(2, {"p": 1}, {"p": 2, "q": 5}).reserved("q", ALONE) == 0
 
@@ -19,7 +19,7 @@ class TestKept:
         reserve = Reserve(2, {"p": 1, "q": 3}, {})
         assert (reserve.reserved("p", PERSON), reserve.reserved("r", PERSON)) == (3, 4)
 
-    def test_what_another_project_has_of_its_own_reserve_is_not_kept_again(self) -> None:
+    def test_slots_used_from_another_projects_reserve_are_not_reserved_again(self) -> None:
         reserve = Reserve(0, {"p": 2, "q": 3}, {"p": 1, "q": 5})
         assert [reserve.reserved(project, ALONE) for project in "pqr"] == [1, 1, 1]
         assert [reserve.reserved(project, PERSON) for project in "pqr"] == [0, 1, 1]

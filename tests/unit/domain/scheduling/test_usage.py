@@ -6,7 +6,7 @@ from backend.domain.scheduling.usage import HALF_LIFE, decay_usage
 
 
 class TestDecayed:
-    def test_what_was_used_counts_half_after_the_half_life(self) -> None:
+    def test_usage_counts_half_after_the_half_life(self) -> None:
         assert decay_usage(100.0, 0, HALF_LIFE) == pytest.approx(50.0)
 
     def test_that_is_an_hour(self) -> None:

@@ -77,7 +77,7 @@ class TestQuickNodes:
          '<a b="c"d="e"/>', "<a>]]></a>", "<a>&b;</a>", '<a b="&#0;"/>', "<a>\x01</a>", "<1a/>", "< a/>", "<a><</a>",
          '<a b="c', '<?xml version="1.0"?>', '<?xml version="1.0"?><?x?><a/>', "<a></a ></a>"],
     )  # fmt: skip
-    def test_what_it_leaves_to_the_parser(self, damaged: str) -> None:
+    def test_trees_left_to_the_full_parser(self, damaged: str) -> None:
         assert quick(damaged) is None
 
     def test_ends_of_line_in_names(self) -> None:

@@ -73,13 +73,13 @@ class TestNodes:
         assert names(node("button", "x", states=("enabled", "visible")), of=of) == ["x"]
 
     @pytest.mark.parametrize("of", [UBUNTU, WINDOWS, WAA], ids=["ubuntu", "windows", "waa"])
-    def test_whoever_asks_may_say_which_platform_it_is(self, of: dict[str, str]) -> None:
+    def test_the_platform_may_be_given(self, of: dict[str, str]) -> None:
         hidden = node("button", "x", states=("enabled", "visible"))
         assert names(hidden, platform="Linux", of=of) == []
         assert names(hidden, platform="Windows", of=of) == ["x"]
 
     @pytest.mark.parametrize("of", [WINDOWS, WAA], ids=["windows", "waa"])
-    def test_what_stands_in_an_edit_field_of_windows(self, of: dict[str, str]) -> None:
+    def test_values_of_windows_edit_fields(self, of: dict[str, str]) -> None:
         field = node("document", "Text editor", class_class="EditWrapper", val_value="typed")
         assert [(each.kind, each.text) for each in nodes(tree(field, names=of))] == [("EditWrapper", "typed")]
 
@@ -100,7 +100,7 @@ class TestNodes:
          '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
          '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', "\ud800"],
     )  # fmt: skip
-    def test_what_is_no_tree_is_refused(self, wrong: str) -> None:
+    def test_invalid_trees_are_rejected(self, wrong: str) -> None:
         with raises_code(Invalid, "invalid_accessibility_tree"):
             nodes(wrong)
 

@@ -136,7 +136,7 @@ class TestCluttered:
             drawn.add(tuple(result.title for result in context.desktop.open_windows[1:]))
         assert len(drawn) > 2
 
-    def test_what_the_task_names_or_has_open_is_not_irrelevant(self) -> None:
+    def test_programs_named_or_opened_by_the_task_are_not_clutter(self) -> None:
         context = place(FakeWindow("a.txt", wm_class="mousepad.Mousepad"), programs=(*self.PROGRAMS, "xterm"))
         context.task = make_task(labels=Labels(requires=("thunar",)))
         perturb(context, "cluttered")

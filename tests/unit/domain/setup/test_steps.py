@@ -283,7 +283,7 @@ class TestLaunch:
         assert not alive
         assert [window.title for window in desktop.open_windows] == ["pkill"]
 
-    def test_what_does_not_run_is_not_awaited(self, desktop: FakeDesktop) -> None:
+    def test_programs_that_do_not_run_are_not_awaited(self, desktop: FakeDesktop) -> None:
         listen(desktop, "pgrep", returncode=1)
         run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["pkill", "chrome"]})
         assert [window.title for window in desktop.open_windows] == ["pkill"]

@@ -19,7 +19,7 @@ class TestQuantile:
     def test_of_nothing(self) -> None:
         assert quantile([], 0.5) is None
 
-    def test_what_is_very_short_or_long_has_a_class(self) -> None:
+    def test_extreme_latencies_have_a_bucket(self) -> None:
         assert (class_of(0.0), class_of(1e9)) == (0, CLASSES - 1)
 
     def test_the_sum_of_two(self) -> None:

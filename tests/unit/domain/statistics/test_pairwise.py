@@ -71,7 +71,7 @@ class TestWorkedExamples:
 
 
 class TestPrior:
-    def test_who_always_wins_has_a_finite_rating(self) -> None:
+    def test_an_unbeaten_side_has_a_finite_rating(self) -> None:
         result = by_name(rate([Score("a", "b", 5, 0)]))
         assert 0.0 < result["a"].points < 1000.0
         assert result["a"].interval.high < math.inf
@@ -103,7 +103,7 @@ class TestPrior:
 
 
 class TestGroups:
-    def test_what_never_met_is_not_compared(self) -> None:
+    def test_sides_that_never_met_are_not_compared(self) -> None:
         scores = [Score("a", "b", 1, 1), Score("c", "d", 1, 0), Score("d", "e", 1, 0)]
         assert groups(scores) == [("c", "d", "e"), ("a", "b")]
         assert [(row.name, row.group) for row in rate(scores)] == [("c", 0), ("d", 0), ("e", 0), ("a", 1), ("b", 1)]
@@ -138,7 +138,7 @@ class TestProperties:
 
     @settings(max_examples=40, deadline=None)
     @given(counts=st.lists(st.tuples(*[st.integers(0, 8)] * 3), min_size=3, max_size=3))
-    def test_who_is_called_first_makes_no_difference(self, counts: list[tuple[int, int, int]]) -> None:
+    def test_the_order_of_sides_makes_no_difference(self, counts: list[tuple[int, int, int]]) -> None:
         names = [("a", "b"), ("b", "c"), ("a", "c")]
         plain = [Score(one, two, *seen) for (one, two), seen in zip(names, counts, strict=True)]
         turned = [Score(score.second, score.first, score.losses, score.wins, score.ties) for score in plain]

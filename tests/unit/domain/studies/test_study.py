@@ -87,7 +87,7 @@ class TestCells:
         base = RunConfig(agent="random", params={"model": "m"})
         assert getattr(cells(study((factor, levels), base=base))[1].config, field) == value
 
-    def test_what_was_left_open_stays_open_for_a_preset(self) -> None:
+    def test_unset_options_stay_open_for_a_preset(self) -> None:
         base = RunConfig(agent="prompt", preset="osworld")
         for cell in cells(study(SCALE, base=base)):
             assert cell.config.model_fields_set == {"agent", "preset", "image"}
@@ -117,7 +117,7 @@ class TestCells:
             ([SCALE, SCALE], "factors.image.scale", "same field"),
         ],
     )
-    def test_what_is_wrong_is_named(self, factors: list[tuple[str, tuple[Any, ...]]], path: str, words: str) -> None:
+    def test_mistakes_are_named(self, factors: list[tuple[str, tuple[Any, ...]]], path: str, words: str) -> None:
         with raises_code(Invalid, "invalid_study", mentions=words) as wrong:
             cells(study(*factors))
         assert wrong.value.path == path

@@ -63,7 +63,7 @@ class TestShape:
     @pytest.mark.parametrize(
         "extra", [{}, {"graph": 3}, {"graph": {"branch": 1}}, {**graph(4, 3, 1), "complexity": {}}]
     )
-    def test_what_was_not_composed_has_none(self, extra: dict[str, Any]) -> None:
+    def test_uncomposed_tasks_have_no_shape(self, extra: dict[str, Any]) -> None:
         assert shape(extra) is None
 
 

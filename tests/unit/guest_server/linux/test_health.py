@@ -43,7 +43,7 @@ class TestRunning:
 
 
 class TestOfATask:
-    def test_what_came_later(self) -> None:
+    def test_processes_started_later(self) -> None:
         assert of_a_task([process("sleep")], BEFORE, 1000) == [Process(50, "sleep")]
 
     def test_a_number_that_was_given_again_is_another_process(self) -> None:
@@ -86,7 +86,7 @@ class TestDisks:
         assert [disk.path for disk in result] == [str(tmp_path)]
         assert 0 < result[0].free <= result[0].size
 
-    def test_what_cannot_be_read_is_no_fact(self, tmp_path: Path) -> None:
+    def test_an_absent_folder_raises(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
             disks(tmp_path / "absent")
 

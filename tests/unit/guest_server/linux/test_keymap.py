@@ -77,7 +77,7 @@ class TestBind:
         assert map_.find(1002) is None
         assert map_.find(1001) == Stroke(20)
 
-    def test_what_is_needed_now_is_never_given_away(self) -> None:
+    def test_bindings_in_use_are_never_replaced(self) -> None:
         map_ = keymap()
         map_.bind([1001, 1002, 1003, 1004])
         map_.bind([1005, 1001, 1006, 1007])

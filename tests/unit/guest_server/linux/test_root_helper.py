@@ -97,7 +97,7 @@ class TestTrust:
 
 class TestAnswer:
     @pytest.mark.parametrize("line", [b"", b"{", b"[1]", b'"x"', b'{"do": "rm"}', b'{"do": "clock", "value": "x"}'])
-    def test_what_is_no_request_is_told(self, tmp_path: Path, line: bytes) -> None:
+    def test_malformed_requests_are_reported(self, tmp_path: Path, line: bytes) -> None:
         helper = RootHelperProcess(
             SystemPaths(bundle=tmp_path / "none"), lambda *_: pytest.fail("nothing was asked for")
         )

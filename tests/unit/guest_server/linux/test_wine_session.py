@@ -70,7 +70,7 @@ class TestSetSize:
 
 
 class TestUnderstood:
-    def test_what_a_ready_server_says(self) -> None:
+    def test_ready_message_of_a_server(self) -> None:
         assert ready_report('{"ready": true, "api": "1.1"}') == {"ready": True, "api": "1.1"}
 
     @pytest.mark.parametrize("line", ["", "hello", "[]", '{"ready": false}'])

@@ -36,7 +36,7 @@ class TestPath:
         assert RequestParams({"p": "$HOME/b"}).path("p") == "/home/user/b"
 
     @pytest.mark.parametrize("value", ["", "a\0b"])
-    def test_what_is_no_path_is_refused(self, value: str) -> None:
+    def test_invalid_paths_are_rejected(self, value: str) -> None:
         assert "must be a file path" in refused(RequestParams({"p": value}).path, "p")
 
 

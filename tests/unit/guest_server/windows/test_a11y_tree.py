@@ -64,7 +64,7 @@ class TestWalk:
         assert result.xpath("@val:value", namespaces=spaces) == ["7"]
         assert result.text == "content"
 
-    def test_whose_names_they_are(self) -> None:
+    def test_namespaces_of_attributes(self) -> None:
         assert "uri:deskat:uia.windows.microsoft.org" in walked(replace(WANTED, names="waa")).xml
         assert "https://accessibility.windows.example.org/ns/class" in walked().xml
 
@@ -76,7 +76,7 @@ class TestWalk:
             (replace(WANTED, seconds=-1.0), "the time was over", 1),
         ],
     )
-    def test_what_is_beyond_a_bound_is_cut(self, wanted: TreeRequest, why: str, nodes: int) -> None:
+    def test_trees_beyond_a_bound_are_cut(self, wanted: TreeRequest, why: str, nodes: int) -> None:
         tree = walked(wanted)
         assert (tree.cut, tree.nodes) == (why, nodes)
 
@@ -119,7 +119,7 @@ class TestDescribed:
         assert seen.states["pressable"]
         assert "checked" not in seen.states
 
-    def test_what_has_no_class_bears_its_kind(self) -> None:
+    def test_controls_without_a_class_are_named_by_their_type(self) -> None:
         assert describe_control({**BUTTON, Property.CLASS: ""}, (0, 0, 0, 0)) == replace(
             describe_control(BUTTON, (0, 0, 0, 0)), tag="Button"
         )

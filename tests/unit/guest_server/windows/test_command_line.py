@@ -29,7 +29,7 @@ class TestSplit:
             split_words('say "hello')
 
     @pytest.mark.parametrize("words", [["a b", r"C:\x y\z", 'say "hi"'], ["plain"]])
-    def test_what_was_joined_is_split_into_the_same(self, words: list[str]) -> None:
+    def test_joined_commands_split_into_the_same_words(self, words: list[str]) -> None:
         assert split_words(join(words)) == words
 
 

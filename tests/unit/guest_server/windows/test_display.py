@@ -40,7 +40,7 @@ class TestShowSize:
         show_size(1440, 900)
         assert user.asked == [(ctypes.sizeof(DevMode), 0x180000, 1440, 900)]
 
-    def test_what_is_shown_already_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_current_size_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
         user = ResizableScreen()
         monkeypatch.setattr(display, "user32", user)
         show_size(1024, 768)

@@ -57,7 +57,7 @@ class MemorySources:
 
 
 class TestOfATask:
-    def test_what_came_later(self) -> None:
+    def test_processes_started_later(self) -> None:
         result = of_a_task([row("explorer.exe", 10, born=5), row("notepad.exe")], frozenset({(10, 5)}), SERVER)
         assert result == [Process(50, "notepad.exe")]
 

@@ -88,7 +88,7 @@ class TestClear:
         assert clear_folder(tmp_path) == "2 files removed"
         assert sorted(path.name for path in tmp_path.iterdir()) == ["Desktop.ini", "folder"]
 
-    def test_what_a_program_holds_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_locked_files_are_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refused(*_: Any, **__: Any) -> None:
             raise PermissionError(13, "used by another process")
 
@@ -100,12 +100,12 @@ class TestClear:
 class TestIsApplication:
     CAPTION, TOOL, APP = 0x00C00000, 0x80, 0x40000
 
-    def test_what_a_person_calls_a_window(self) -> None:
+    def test_windows_that_count_as_applications(self) -> None:
         assert is_application("Notepad", "Untitled", self.CAPTION, 0)
         assert is_application("#32770", "", self.CAPTION, 0)
         assert is_application("X", "Tool that wants to be seen", 0, self.TOOL | self.APP)
 
-    def test_what_is_the_desktops_own_is_none(self) -> None:
+    def test_windows_of_the_shell_do_not_count(self) -> None:
         assert not is_application("Progman", "Program Manager", self.CAPTION, 0)
         assert not is_application("Shell_TrayWnd", "", 0, 0)
         assert not is_application("X", "Tool", 0, self.TOOL)
@@ -117,7 +117,7 @@ class TestPlacedBox:
         visible, whole = (107, 100, 786, 593), (100, 100, 800, 600)
         assert placed_box(Placement(x=0, y=0, width=400, height=300), visible, whole) == (-7, 0, 414, 307)
 
-    def test_what_is_not_asked_for_stays(self) -> None:
+    def test_unset_coordinates_stay(self) -> None:
         assert placed_box(Placement(width=400), (7, 7, 10, 10), (0, 0, 24, 17)) == (0, 0, 414, 17)
 
 
@@ -136,7 +136,7 @@ class TestEnvironment:
     def test_our_helpers_find_the_package(self, tmp_path: Path) -> None:
         assert "vm_images" in own_environment(self.config(tmp_path))["PYTHONPATH"]
 
-    def test_what_is_set_is_taken(self, tmp_path: Path) -> None:
+    def test_variables_that_are_set_are_used(self, tmp_path: Path) -> None:
         config = self.config(tmp_path, DESKARENA_LIMIT_OUTPUT="10")
         assert config.egress_proxy == ""
         assert config.limits == GuestLimits(output=10)

@@ -42,7 +42,7 @@ class TestCommands:
             f"sif <{inode}> {field} @7" for inode in (2, 11, 12) for field in ("ctime", "atime", "crtime")
         ]
 
-    def test_what_is_no_header_is_told(self) -> None:
+    def test_invalid_headers_are_reported(self) -> None:
         with pytest.raises(ValueError, match="not the header"):
             moments("dumpe2fs: Bad magic number", 7)
 

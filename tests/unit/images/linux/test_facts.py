@@ -35,7 +35,7 @@ class TestReadPackages:
 
 
 class TestPrograms:
-    def test_what_lies_on_the_path_and_links_are_not_followed(self, tmp_path: Path) -> None:
+    def test_programs_on_the_path_without_following_links(self, tmp_path: Path) -> None:
         (tmp_path / "usr/bin").mkdir(parents=True)
         (tmp_path / "usr/games").mkdir()
         (tmp_path / "usr/bin/mousepad").touch()

@@ -28,6 +28,6 @@ class TestUnpacked:
         packed = kernel(b"\x02!L\x18" + b"x" * 100)
         assert unpacked(packed) == packed
 
-    def test_what_is_no_kernel_is_refused(self) -> None:
+    def test_files_that_are_not_kernels_are_rejected(self) -> None:
         with pytest.raises(ValueError, match="not a kernel"):
             unpacked(b"x" * 2048)

@@ -11,7 +11,7 @@ class TestOptions:
         assert minimal.memory() < full.memory()
         assert minimal.disk() < full.disk()
 
-    def test_what_a_person_says_goes_before(self) -> None:
+    def test_explicit_options_take_precedence(self) -> None:
         chosen = LinuxBuildOptions(epoch=0, name="mine", memory_mib=2048)
         assert (chosen.image_name(), chosen.memory()) == ("mine", 2048)
 

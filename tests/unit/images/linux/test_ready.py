@@ -48,9 +48,7 @@ class TestCheck:
         assert "make image-linux" in raised.value.hint
 
     @pytest.mark.parametrize("which", [0, 1])
-    def test_who_has_no_numbers_is_told_how_to_get_them(
-        self, machine: SimpleNamespace, tmp_path: Path, which: int
-    ) -> None:
+    def test_missing_subordinate_ids_have_a_hint(self, machine: SimpleNamespace, tmp_path: Path, which: int) -> None:
         machine.numbers[which].write_text("somebodyelse:100000:65536\n")
         with raises_code(ClusterLost, "image_build_failed") as raised:
             check("minimal", tmp_path, root=False, path=str(machine.tools))
@@ -76,8 +74,8 @@ class TestHintFor:
             ("E: Unable to locate package mousepad", "bookworm"),
         ],
     )
-    def test_what_is_known_has_one(self, said: str, expected: str) -> None:
+    def test_known_problems_have_a_hint(self, said: str, expected: str) -> None:
         assert expected in hint_for(f"I: finding correct signed-by value...\n{said}\nE: mmdebstrap failed to run\n")
 
-    def test_what_nobody_knows_has_none(self) -> None:
+    def test_unknown_problems_have_no_hint(self) -> None:
         assert hint_for("I: finding correct signed-by value...\nSegmentation fault\n") == ""

@@ -19,7 +19,7 @@ class TestReports:
         "line",
         [b"deskarena {", b"deskarena []", b"deskarena " + b"[" * 9000, b'{"kind":"x"}', b"\xff\xfe", b"deskarena "],
     )
-    def test_what_is_no_report_is_left_out(self, line: bytes) -> None:
+    def test_other_files_are_left_out(self, line: bytes) -> None:
         assert Reports().feed(line + b"\n") == []
 
     def test_a_guest_that_never_ends_a_line_fills_no_memory(self) -> None:

@@ -36,7 +36,7 @@ class TestReadSettings:
     @pytest.mark.parametrize(
         "subject", ["DisablePrivacyExperience", "PromptOnSecureDesktop", "AutoReboot", "NoLockScreen"]
     )
-    def test_what_makes_a_desktop_measurable_is_set(self, subject: str) -> None:
+    def test_required_settings_are_set(self, subject: str) -> None:
         assert subject in {entry.name for entry in read_settings().registry}
 
     def test_windows_neither_sleeps_nor_updates(self) -> None:

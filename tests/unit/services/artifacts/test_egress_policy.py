@@ -28,7 +28,7 @@ class TestCheckedUrl:
             checked_url(url)
 
     @given(st.text(max_size=60))
-    def test_whatever_it_is_only_the_typed_error_comes(self, text: str) -> None:
+    def test_any_input_raises_only_the_typed_error(self, text: str) -> None:
         with suppress(Invalid):
             assert checked_url(text).hostname
 

@@ -79,9 +79,7 @@ class TestAll:
             ("x = 1\n" * 300_000, "1 MiB"),
         ],
     )
-    def test_what_is_wrong_is_said_with_its_place(
-        self, tmp_path: Path, text: str, where: str | tuple[str, ...]
-    ) -> None:
+    def test_errors_have_their_position(self, tmp_path: Path, text: str, where: str | tuple[str, ...]) -> None:
         with raises_code(Invalid, "invalid_models_file", mentions=where) as raised:
             endpoints(tmp_path, text).all()
         assert "models.toml" in str(raised.value)

@@ -24,7 +24,7 @@ class TestHashes:
     def test_a_request_holds_a_configuration(self) -> None:
         assert RunRequest(benchmark="b", agent="a", seed=4, name="n").config() == RunConfig(agent="a", seed=4)
 
-    def test_what_came_later_changes_no_older_hash(self) -> None:
+    def test_newer_fields_do_not_change_older_hashes(self) -> None:
         """Pinned: runs that were stored before these fields existed keep their place on the leaderboards."""
         told = RunConfig(agent="a").model_dump(mode="json")
         later = ("variant", "preset", "observation_params", "action_params", "image", "perturbation", "judge")

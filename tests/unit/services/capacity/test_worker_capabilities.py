@@ -93,7 +93,7 @@ class TestProgramsOf:
             "windows": {"": {"notepad"}, "wine": {"notepad"}},
         }
 
-    def test_what_cannot_be_made_is_not_there(self) -> None:
+    def test_unavailable_programs_are_left_out(self) -> None:
         linux = {"name": "linux", "os": "linux", "programs": ["soffice"]}
         wine = {"name": "wine", "os": "windows", "reason": "Wine is not installed"}
         offer = {"programs": ["soffice"], "os": ["linux", "windows"], "images": [linux, wine]}
@@ -221,7 +221,7 @@ class TestCheckedConfig:
 
 
 class TestCheckedOptions:
-    def test_what_equals_the_defaults_is_none(self) -> None:
+    def test_values_equal_to_defaults_are_dropped(self) -> None:
         assert checked_options(PluginKind.OBSERVATION, "a11y_tree", {}) is None
         assert checked_options(PluginKind.OBSERVATION, "a11y_tree", {"clipboard": False}) is None
 
@@ -250,7 +250,7 @@ class TestResolvedConfig:
         config = resolved_config(can, request)
         assert (config.budget.max_steps, config.params["history"], config.params["top_p"]) == (3, 3, 0.9)
 
-    def test_what_the_agent_adds_to_its_observation(self) -> None:
+    def test_observations_that_the_agent_adds(self) -> None:
         can = joined(capabilities_of("prosoft"))
         config = resolved_config(can, RunRequest(benchmark="b", agent="prosoft", params={"model": "m"}))
         assert config.observation_params is not None

@@ -58,7 +58,7 @@ class TestIdentity:
     @pytest.mark.parametrize(
         "more", [{"observation": "screenshot_a11y"}, {"params": {"model": "gpt-5"}}, {"image": {"scale": 0.5}}]
     )
-    def test_who_acts_counts(self, more: dict[str, Any]) -> None:
+    def test_the_actor_is_part_of_the_identity(self, more: dict[str, Any]) -> None:
         assert identity_hash(definition_of(config(**more), {"prompt/system": "aa"})) != identity_hash(self.BASE)
 
     def test_so_do_the_agents_prompts(self) -> None:

@@ -39,7 +39,7 @@ class TestValue:
 
 
 class TestSettings:
-    def test_what_is_named_like_a_secret_is_one(self, masker: Masker) -> None:
+    def test_values_named_like_secrets_are_masked(self, masker: Masker) -> None:
         found = masker.settings({"params": {"user_password": "password", "max_tokens": 5}, "list": [{"api_key": "k"}]})
         assert found == {"params": {"user_password": MASK, "max_tokens": 5}, "list": [{"api_key": MASK}]}
 

@@ -76,7 +76,7 @@ class TestSettled:
         config = human_runs.with_human_defaults(RunConfig(agent="human"))
         assert (config.budget.max_steps, config.settle) == (300, Settle(quiet=0.05, timeout=0.3))
 
-    def test_what_was_configured_stays(self) -> None:
+    def test_configured_values_stay(self) -> None:
         config = RunConfig(agent="human", budget=Budget(max_steps=9), settle=Settle(quiet=1, timeout=3))
         assert human_runs.with_human_defaults(config) == config
 

@@ -46,7 +46,7 @@ class TestAllImages:
             [],
         ]
 
-    def test_what_is_no_template_is_left_aside(self, data: Path) -> None:
+    def test_other_folders_are_ignored(self, data: Path) -> None:
         for key, text in {"b1": "{", "b2": "[]", "b3": '{"image": "debian", "screen": [1]}', "b4": "\0"}.items():
             (data / "templates" / key).mkdir()
             (data / "templates" / key / "template.json").write_text(text)

@@ -23,7 +23,7 @@ class TestConditionDifferences:
             ("budget.max_steps", [None, 50]),
         ]
 
-    def test_who_acts_is_no_condition(self) -> None:
+    def test_the_actor_is_not_a_condition(self) -> None:
         assert condition_differences([row(params={"model": "a"}), row(params={"model": "b"})]) == []
 
 

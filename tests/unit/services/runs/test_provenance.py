@@ -23,7 +23,7 @@ class TestPinsOf:
         )  # fmt: skip
         assert model["price"]["input"] == 2.5
 
-    def test_what_the_workers_say_of_an_endpoint_counts(self) -> None:
+    def test_endpoint_facts_come_from_the_workers(self) -> None:
         params = {"model": "mine", "endpoint": "local"}
         said = {
             "local": {

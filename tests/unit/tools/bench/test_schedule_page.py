@@ -8,14 +8,14 @@ TEXT = " ".join(HEAD.split())
 RUNS = [[Play(100.0, 1.2, 2.0, 1.3, 1.1, 1.0)] * 2]
 
 
-def test_what_was_not_played_is_not_promised() -> None:
+def test_unmeasured_figures_are_not_promised() -> None:
     alone = makespans({0.2: RUNS})
     assert "standard deviation 0.2; no other was played." in alone
     assert "| 0.2 | first | 1.200 | 2.000 | 1.300 | 1.100 | 1.000 |" in alone
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.4])
-def test_what_was_played_is_in_the_table(noise: float) -> None:
+def test_measured_figures_are_in_the_table(noise: float) -> None:
     both = makespans({0.2: RUNS, noise: RUNS})
     assert "others are in the table, too." in both
     assert f"| {noise:g} | second |" in both

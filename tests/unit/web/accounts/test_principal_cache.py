@@ -38,7 +38,7 @@ def test_reads_ask_once_a_second_and_each_for_itself() -> None:
     assert sessions.asked == ["ada", "eve", "ada"]
 
 
-def test_what_another_process_ends_reads_for_a_second_and_never_changes() -> None:
+def test_a_session_ended_elsewhere_reads_for_a_second_and_never_writes() -> None:
     sessions = OpenSessions()
     assert sessions.may(ADA)
     sessions.open.clear()

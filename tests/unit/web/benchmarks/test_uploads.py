@@ -50,7 +50,7 @@ class TestLoadZip:
         assert str(temporary) in found.value.message
         assert list(temporary.iterdir()) == []
 
-    def test_what_a_killed_process_left_is_taken_away(self, temporary: Path, archive: io.BytesIO) -> None:
+    def test_leftovers_of_a_killed_process_are_removed(self, temporary: Path, archive: io.BytesIO) -> None:
         old, new, other = temporary / f"{uploads.FOLDERS}old", temporary / f"{uploads.FOLDERS}new", temporary / "other"
         for folder in (old, new, other):
             (folder / "notes").mkdir(parents=True)

@@ -39,7 +39,7 @@ class TestSharedReads:
 
         assert asyncio.run(view()) == [1] * 300
 
-    def test_what_is_too_old_is_read_again(self) -> None:
+    def test_stale_entries_are_read_again(self) -> None:
         clock, source = FakeClock(), CountedRead()
         reads = SharedReads(clock.now)
 

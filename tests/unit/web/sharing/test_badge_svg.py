@@ -39,7 +39,7 @@ def test_text_stays_text() -> None:
     assert picture.findall(f"{SVG}g/{SVG}text")[0].text == HOSTILE.translate(dict.fromkeys((0, 0x1B, 10), " "))
 
 
-def test_what_is_not_ranked_has_another_colour() -> None:
+def test_unranked_badges_have_another_colour() -> None:
     colours = {drawn("a", ranked=ranked).findall(f"{SVG}g/{SVG}rect")[1].attrib["fill"] for ranked in (True, False)}
     assert len(colours) == 2
 

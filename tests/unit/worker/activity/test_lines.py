@@ -57,7 +57,7 @@ class TestLog:
         assert twenty.startswith("booting: 20 s of at most 60 s; the screen has not changed for 10 s")
         assert done == "booting: done after 25 s"
 
-    def test_what_was_over_between_two_looks_is_told(self) -> None:
+    def test_events_between_two_polls_are_logged(self) -> None:
         work = TrackedLines(io.StringIO())
         with work.tracker.during("start", "starting"):
             work.clock.sleep(0.2)
@@ -68,7 +68,7 @@ class TestLog:
         work.lines.show()
         assert work.told() == ["starting: done after 0.2 s", "checking: failed after 0.0 s"]
 
-    def test_what_somebody_else_tells_is_not_told_again(self) -> None:
+    def test_events_logged_elsewhere_are_not_repeated(self) -> None:
         work = TrackedLines(io.StringIO(), only_meanwhile=True, prefix="image: ")
         work.boot(12)
         (ten,) = work.told()
@@ -86,7 +86,7 @@ class TestTerminal:
         ]
         assert meanwhile[-1] == "\x1b[Kbooting: done after 3.0 s\n"
 
-    def test_what_else_is_logged_begins_on_a_line_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_log_lines_begin_on_a_new_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
         out = Terminal()
         handler = logging.StreamHandler(out)
         monkeypatch.setattr(logging.getLogger(), "handlers", [handler])

@@ -73,7 +73,7 @@ class TestLook:
         assert shown.look(png(image))[0] is ScreenState.CHANGED
 
     @pytest.mark.parametrize("data", [b"", b"no picture", console("SeaBIOS")[:200]])
-    def test_what_is_no_picture_is_none(self, data: bytes) -> None:
+    def test_invalid_pictures_are_none(self, data: bytes) -> None:
         assert Shown().look(data) == (None, 0)
 
     def test_the_picture_is_encoded_anew(self) -> None:
@@ -95,7 +95,7 @@ class TestText:
         assert "Kernel panic" in look.text
         assert "Kernel panic" in look.words()
 
-    def test_what_a_busy_host_did_not_read_in_time_is_read_later(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_ocr_that_timed_out_is_retried(self, monkeypatch: pytest.MonkeyPatch) -> None:
         read, readings = ocr.read, []
 
         def read_from_the_second(picture: Frame, *, seconds: float) -> Sequence[Mapping[str, Any]] | None:

@@ -81,7 +81,7 @@ class TestAgentDoor:
             assert client.get("/api/v1/agent").status_code == 503
         door.close()
 
-    def test_what_is_no_request_is_no_failure_of_the_api(self, door: AgentApiProxy) -> None:
+    def test_malformed_requests_are_not_failures_of_the_api(self, door: AgentApiProxy) -> None:
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(10.0)
             client.connect(str(door.path))

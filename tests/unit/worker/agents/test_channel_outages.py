@@ -68,7 +68,7 @@ class TestNote:
         with raises_code(ClusterLost, "agent_channel_down", mentions="API"):
             pass_by(outages, clock, API, 1)
 
-    def test_who_did_not_look_knows_nothing(self, outages: ChannelOutages, clock: OutageClock) -> None:
+    def test_without_polling_an_outage_is_unknown(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, BROKER, 2)
         clock.now += 60.0
         outages.note(BROKER)

@@ -65,12 +65,12 @@ def beside(service: ScriptedService, tmp_path: Path) -> Iterator[Beside]:
 
 
 class TestTake:
-    def test_what_comes_over_the_line(self, beside: Beside) -> None:
+    def test_replies_received_from_the_container(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         beside.far.say(ANSWER)
         assert beside.line.take(5.0) == ANSWER
 
-    def test_what_came_in_just_before_a_good_end(self, beside: Beside) -> None:
+    def test_replies_received_just_before_a_clean_exit(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         beside.end(0)
         beside.far.say(ANSWER)
@@ -145,7 +145,7 @@ class TestShow:
         "error",
         [OSError(errno.ENOSPC, "No space left"), Unavailable("the database is away"), RuntimeError("no new thread")],
     )
-    def test_whatever_breaks_at_the_start_is_the_machines_failure(
+    def test_any_failure_at_the_start_is_the_machines(
         self, beside: Beside, monkeypatch: pytest.MonkeyPatch, what: str, error: Exception
     ) -> None:
         monkeypatch.setattr(what, _raising(error))

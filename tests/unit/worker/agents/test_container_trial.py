@@ -54,7 +54,7 @@ class TestWhyNot:
         assert "cannot run a container with the settings of agents: OCI runtime create failed" in trial.why_not()
         assert [line.split()[0] for line in calls.read_text().splitlines()][-2:] == ["rm", "rmi"], "nothing is left"
 
-    def test_what_failed_is_not_tried_again_at_once(self, tmp_path: Path) -> None:
+    def test_failures_are_not_retried_at_once(self, tmp_path: Path) -> None:
         trial, calls = engine(tmp_path, run="exit 125")
         assert trial.why_not() == trial.why_not() != ""
         assert [line.split()[0] for line in calls.read_text().splitlines()].count("run") == 1

@@ -213,7 +213,7 @@ class TestEnd:
 
 
 class TestRemove:
-    def test_what_an_engine_that_was_away_kept_is_removed_later(self, scripted: ScriptedEngine) -> None:
+    def test_containers_of_an_unreachable_engine_are_removed_later(self, scripted: ScriptedEngine) -> None:
         scripted.goes_away()
         scripted.engine.remove("a")
         scripted.comes_back()
@@ -221,7 +221,7 @@ class TestRemove:
         scripted.engine.sweep()
         assert scripted.calls("rm") == ["rm --force a"] * 2
 
-    def test_what_is_not_there_is_removed(self, scripted: ScriptedEngine) -> None:
+    def test_absent_containers_count_as_removed(self, scripted: ScriptedEngine) -> None:
         (scripted.folder / "missing").touch()
         scripted.engine.remove("a")
         scripted.engine.sweep()

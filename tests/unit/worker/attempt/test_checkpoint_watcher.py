@@ -44,14 +44,14 @@ def watch(asking: Asking) -> CheckpointWatcher:
 
 
 class TestAfter:
-    def test_what_an_evaluation_function_wants_is_gathered_until_it_can_say(self) -> None:
+    def test_evidence_for_an_evaluation_function_is_gathered_until_it_decides(self) -> None:
         asking = Asking(3)
         made = watch(asking)
         assert made.after(0)
         assert asking.seen == [0, 1, 2, 3]
         assert len(unpack(made.evidence["n"][0].result or ())) == 3
 
-    def test_what_it_wanted_before_is_gathered_at_once_at_the_next_step(self) -> None:
+    def test_evidence_requested_before_is_gathered_at_once_at_the_next_step(self) -> None:
         asking = Asking(3)
         made = watch(asking)
         made.after(0)

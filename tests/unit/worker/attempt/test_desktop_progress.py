@@ -71,7 +71,7 @@ class TestBook:
             for seconds in (3.0, 5.0)
         ]
 
-    def test_what_takes_no_time_is_not_worth_it(self) -> None:
+    def test_short_openings_are_dropped(self) -> None:
         opening = Opening()
         opening.boot(0.5, 1)
         opening.watch.look()

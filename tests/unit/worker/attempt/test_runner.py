@@ -88,7 +88,7 @@ class TestScored:
         attempt.run()
         assert attempt.book.ended_by is EndedBy.AGENT_ERROR
 
-    def test_what_is_told_of_its_opening_ends_before_its_desktop_is_noted(self) -> None:
+    def test_reports_of_opening_end_before_the_desktop_is_recorded(self) -> None:
         attempt, order = AttemptCase(note_task()), list[str]()
 
         @contextmanager
@@ -159,7 +159,7 @@ class TestLost:
         assert "deskarena benchmark fetch" in attempt.book.message
         assert attempt.provider.opened == []
 
-    def test_what_the_machine_of_a_lost_guest_shows_is_kept(self) -> None:
+    def test_the_last_screen_of_a_lost_guest_is_kept(self) -> None:
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
         blue = Frame(data=b"\xff\xd8blue", media_type="image/jpeg", width=720, height=400)
 
@@ -327,7 +327,7 @@ class TestParts:
         assert attempt.book.evaluation is not None
         assert [(one.name, one.step) for one in attempt.book.evaluation.parts] == [("a", 1), ("b", 3)]
 
-    def test_what_is_undone_later_was_reached(self) -> None:
+    def test_parts_undone_later_still_count_as_reached(self) -> None:
         attempt = self.attempt("a=done", "a=gone")
         attempt.run()
         assert attempt.book.evaluation is not None

@@ -79,7 +79,7 @@ class TestCheckHealth:
         with raises_code(GuestLost, "desktop_unhealthy", mentions=("640x480", "800x600")):
             check(desktop, wanted=ScreenSize(width=800, height=600))
 
-    def test_who_waits_can_be_stopped(self, desktop: FakeDesktop) -> None:
+    def test_a_wait_can_be_stopped(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"black": True}
 
         def cancelled(_: float) -> None:
@@ -93,7 +93,7 @@ class TestCheckHealth:
         with raises_code(GuestLost, "desktop_unhealthy", mentions="guest_api"):
             check(desktop)
 
-    def test_what_the_guest_could_not_read(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_facts_that_the_guest_could_not_read(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
         self.refusing(monkeypatch, GuestRefused("Windows could not be asked about its licence", kind="failed"))
         with raises_code(GuestLost, "health_unknown"):
             check(desktop)
@@ -122,8 +122,6 @@ class TestCheckRoom:
         with raises_code(GuestLost, "desktop_disk_full", mentions=("0", "MiB", "/tmp")):
             check_room(desktop)
 
-    def test_what_the_guest_could_not_read_is_no_full_disk(
-        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_unreadable_disk_is_not_full(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
         TestCheckHealth.refusing(monkeypatch, GuestRefused("the licence is unknown", kind="failed"))
         check_room(desktop)

@@ -16,7 +16,7 @@ class TestLineDecoder:
         assert LineDecoder().feed(b"\r\n\n{}\r\n") == [{}]
 
     @pytest.mark.parametrize("line", [b"x\n", b"[]\n", b"1\n", b"\xff\n", b"[" * 100_000 + b"\n"])
-    def test_what_is_no_object_is_refused(self, line: bytes) -> None:
+    def test_lines_other_than_objects_are_rejected(self, line: bytes) -> None:
         with pytest.raises(LineError):
             LineDecoder().feed(line)
 

@@ -7,7 +7,7 @@ from worker.base.phases import Phases
 
 
 class TestTimed:
-    def test_what_lies_within_counts_for_its_own_phase_only(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_nested_phases_count_only_for_themselves(self, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = iter([0.0, 1.0, 3.0, 10.0, 20.0, 26.0, 30.0, 31.0])
         monkeypatch.setattr(timing, "time", SimpleNamespace(monotonic=lambda: next(clock)))
         phases = Phases()

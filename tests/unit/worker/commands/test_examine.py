@@ -93,7 +93,7 @@ class TestLocal:
 
 
 class TestExamine:
-    def test_what_does_not_come_to_an_end_is_said_of_that_one(
+    def test_an_endless_trial_is_reported_for_itself_only(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         closed = threading.Event()
@@ -191,7 +191,7 @@ class TestHelpers:
         monkeypatch.setattr(examine, "Evaluator", UnstartableEvaluator)
         assert examine.try_evaluators() == TrialFinding(BROKEN, "no child can be started")
 
-    def test_what_breaks_in_one_trial_is_said_of_that_one(self) -> None:
+    def test_an_error_is_reported_for_its_trial_only(self) -> None:
         def broken() -> TrialFinding:
             raise ZeroDivisionError("division by zero")
 

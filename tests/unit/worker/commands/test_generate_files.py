@@ -81,7 +81,7 @@ class TestWrite:
             ("docx", {"title": "x" * 5000}, "text is wrong"),
         ],
     )
-    def test_what_is_wrong_is_refused(self, kind: str, reply: object, said: str, tmp_path: Path) -> None:
+    def test_invalid_replies_are_rejected(self, kind: str, reply: object, said: str, tmp_path: Path) -> None:
         speaker = client(endpoint("recorded", cassette=cassette(tmp_path, json.dumps(reply))))
         with raises_code(Invalid, "invalid_model_answer", mentions=said):
             write(kind, FileRequest(f"a.{kind}", ("x",)), speaker, "model-1")

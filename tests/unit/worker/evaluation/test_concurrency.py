@@ -64,7 +64,7 @@ class TestTurns:
             expected = list("abcde"[: at + 3])
             until(lambda expected=expected: had == expected, what="the next has its turn")  # type: ignore[misc]
 
-    def test_who_must_stop_leaves_the_line(self) -> None:
+    def test_stopping_leaves_the_queue(self) -> None:
         turns = FairSemaphore(1)
 
         def stop(_seconds: float) -> None:

@@ -96,7 +96,7 @@ class TestFailure:
         with raises_code(EvaluatorFailed, "evaluator_crashed"):
             judge.verdict(task_with("odd"), said("hello"))
 
-    def test_what_a_metric_prints_is_no_verdict(self, tmp_path: Path) -> None:
+    def test_output_of_a_metric_is_not_a_verdict(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "print('{\"score\": 1.0}', flush=True)\nraise RuntimeError('after printing')")
         with raises_code(EvaluatorFailed, "metric_broke", mentions="after printing"):
             judge.verdict(task_with("odd"), said("hello"))
@@ -109,7 +109,7 @@ class TestRepeats:
         child.process.kill()
         assert judge.verdict(task_with("odd"), said("hello"), child).score == 1.0
 
-    def test_what_cannot_change_is_tried_once(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def test_permanent_failures_are_tried_once(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         judge = judge_with(tmp_path, "raise RuntimeError('boom')")
         with raises_code(EvaluatorFailed, "metric_broke", is_final=True):
             judge.verdict(task_with("odd"), said("hello"))
@@ -192,7 +192,7 @@ class TestTurns:
             assert judge.verdict(task_with("exact_match"), said("hello"), child, pause=pause).score == 1.0
         assert told == ["waited", "waited", "waited", "asked"]
 
-    def test_who_must_stop_waits_no_longer_and_the_child_is_closed(self, judge: Evaluator) -> None:
+    def test_stopping_ends_the_wait_and_closes_the_child(self, judge: Evaluator) -> None:
         judge = Evaluator(LIMITS, sandbox=judge.sandbox, memory=2**30)
         child = judge.start()
 
@@ -214,7 +214,7 @@ class TestMemoryRunsOut:
             child.close()
 
     @pytest.mark.usefixtures("once")
-    def test_what_it_took_has_no_verdict(self, judge: Evaluator) -> None:
+    def test_a_child_killed_for_memory_has_no_verdict(self, judge: Evaluator) -> None:
         child = judge.start()
         until(lambda: is_python(descendants(child.process.pid)[-1]), what="the child behind the fence has begun")
         os.kill(descendants(child.process.pid)[-1], signal.SIGKILL)

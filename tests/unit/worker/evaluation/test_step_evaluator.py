@@ -84,7 +84,7 @@ class TestLook:
         assert child.process.poll() is not None
         assert not child.blobs.exists()
 
-    def test_what_cannot_be_judged(self, looks: StepEvaluator) -> None:
+    def test_steps_that_cannot_be_judged(self, looks: StepEvaluator) -> None:
         task, node = odd_task("no_such_metric")
         try:
             with raises_code(EvaluatorFailed, "unknown_plugin", mentions=("part a", "no_such_metric", "3 tries")):

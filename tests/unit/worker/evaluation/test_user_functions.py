@@ -101,7 +101,7 @@ return EvalResult(True, 'fine')
             ("from datetime import datetime\nreturn datetime.strptime('2025', '%Y').year == 2025", 1.0, 1.0),
         ],
     )
-    def test_what_it_may_return(self, looks: StepEvaluator, body: str, value: float, progress: float) -> None:
+    def test_allowed_return_values(self, looks: StepEvaluator, body: str, value: float, progress: float) -> None:
         verdict = judged(looks, body)
         assert (verdict.value, verdict.progress) == (value, progress)
 
@@ -164,7 +164,7 @@ class TestHostile:
     def test_a_fork_bomb(self, looks: StepEvaluator, body: str) -> None:
         self.refused(looks, body, "forbidden operation: os.")
 
-    def test_what_no_hook_sees_is_held_by_limits(self, looks: StepEvaluator) -> None:
+    def test_limits_hold_code_that_no_hook_sees(self, looks: StepEvaluator) -> None:
         """No process, no file, no socket, no byte written; and it is nobody."""
         body = """
 import os

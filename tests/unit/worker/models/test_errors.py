@@ -35,11 +35,11 @@ class TestRetryAfter:
 
 class TestFaultOf:
     @pytest.mark.parametrize("status", [402, 408, 409, 425, 429, 500, 502, 503, 504, 529])
-    def test_what_passes_is_waited_for(self, status: int) -> None:
+    def test_transient_faults_are_retried(self, status: int) -> None:
         assert fault_of(status, {}, b"busy").kind is FaultAction.HOLD
 
     @pytest.mark.parametrize("status", [301, 302, 307, 401, 403, 404, 405])
-    def test_what_does_not_is_not(self, status: int) -> None:
+    def test_permanent_faults_are_not_retried(self, status: int) -> None:
         assert fault_of(status, {"location": "http://elsewhere"}, b"no").kind is FaultAction.REFUSED
 
     @pytest.mark.parametrize("status", [400, 413, 422])

@@ -77,7 +77,7 @@ class TestTurn:
             raise KeyError
         assert times(gate, clock, 1) == [0]
 
-    def test_what_must_stop_does_not_wait(self) -> None:
+    def test_stopping_ends_the_wait(self) -> None:
         def pause(_: float) -> None:
             raise InterruptedError
 

@@ -57,7 +57,7 @@ class TestCounts:
 
 
 class TestWriting:
-    def test_what_is_counted_meanwhile_is_written_next(self) -> None:
+    def test_counts_during_a_write_are_in_the_next(self) -> None:
         meter = UsageMeter(CalendarClock())
         meter.gave_up("lab", "m-1")
         rows = meter.unwritten()

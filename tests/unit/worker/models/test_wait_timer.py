@@ -6,7 +6,7 @@ from worker.models.wait_timer import WaitTimer
 
 
 class TestWaited:
-    def test_what_is_under_way_counts_until_its_answer_is_there(self) -> None:
+    def test_a_call_in_progress_counts_until_its_reply(self) -> None:
         clock = FakeClock()
         waited = WaitTimer(clock.now)
         call = waited.begin()

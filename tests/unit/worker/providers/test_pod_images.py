@@ -18,7 +18,7 @@ class TestKnownImages:
     def test_nothing_is_known_at_first(self) -> None:
         assert KnownImages().on_node() == ()
 
-    def test_what_any_node_has_is_there(self) -> None:
+    def test_images_of_any_node_are_known(self) -> None:
         known = KnownImages()
         known.note("n1", (whole("b"), broken("c")))
         known.note("n2", (whole("a"), whole("c")))

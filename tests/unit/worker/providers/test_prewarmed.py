@@ -19,7 +19,7 @@ def failing(error: BaseException) -> int:
 
 
 class TestDeliver:
-    def test_what_was_made_comes(self) -> None:
+    def test_the_prepared_desktop_is_delivered(self) -> None:
         coming: Future[int] = Future()
         deliver(coming, lambda: 1)
         assert coming.result(0) == 1
@@ -37,7 +37,7 @@ class TestDeliver:
             (ValueError("3 is no size"), ClusterLost, "desktop_not_created", "ValueError: 3 is no size"),
         ],
     )
-    def test_who_waits_hears_of_every_failure(
+    def test_every_failure_reaches_the_waiting_caller(
         self, error: Exception, kind: type[MachineLost], code: str, mentions: str
     ) -> None:
         coming: Future[int] = Future()
@@ -91,7 +91,7 @@ class TestSpare:
         spare.coming.set_result(made)
         return spare
 
-    def test_what_is_wanted_is_taken_and_says_that_it_was_prepared(
+    def test_a_matching_spare_is_used_and_marked_as_prepared(
         self, spare: SpareDesktop[PreparedDesktop], made: PreparedDesktop
     ) -> None:
         assert spare.is_ready()

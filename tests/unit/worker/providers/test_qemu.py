@@ -138,7 +138,7 @@ def fail(error: Exception) -> None:
 
 
 class TestPrepare:
-    def test_who_waits_for_a_guest_that_lies_hears_so(
+    def test_a_lying_guest_is_reported_to_the_waiting_caller(
         self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(GuestDesktop, "frame", lambda _: fail(GuestRefused("over the limit", kind="too_large")))

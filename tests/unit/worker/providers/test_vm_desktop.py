@@ -206,7 +206,7 @@ class TestClose:
         assert supervisor.ended == ["m1"]
         assert not (tmp_path / "gateway").exists()
 
-    def test_what_would_not_go_keeps_no_way_out(
+    def test_a_machine_that_does_not_end_keeps_no_route_out(
         self, machine: QemuDesktop, supervisor: FakeSupervisor, tmp_path: Path
     ) -> None:
         machine.let_out(EgressRules(), lambda _: b"")

@@ -97,7 +97,7 @@ class TestMake:
     def test_an_altered_image_is_looked_at_each_time(self, makings: VmFactory, tmp_path: Path) -> None:
         assert failures(makings, ImageChanged("altered"), tmp_path) == ([ImageChanged] * 3, 3)
 
-    def test_what_a_lost_supervisor_could_not_make_is_tried_again(
+    def test_machines_of_a_lost_supervisor_are_retried(
         self, makings: VmFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(FakeSupervisor, "alive", lambda _: False)
@@ -113,7 +113,7 @@ class TestMake:
                 makings.make(VmHost(FakeSupervisor(tmp_path), second, "pod-2"), ORDER)
         assert (first.tried, second.tried) == (1, 1)
 
-    def test_what_somebody_else_made_after_a_failure_is_used(self, makings: VmFactory, tmp_path: Path) -> None:
+    def test_a_machine_made_elsewhere_after_a_failure_is_used(self, makings: VmFactory, tmp_path: Path) -> None:
         stock, bench = Stock(GuestLost("ill")), FakeSupervisor(tmp_path)
         with pytest.raises(GuestLost):
             makings.make(VmHost(bench, stock), ORDER)

@@ -53,12 +53,12 @@ def collected(name: str, context: SetupContext) -> Any:
 
 class TestAbsence:
     @pytest.mark.parametrize("kind", sorted(ABSENT))
-    def test_what_the_agent_left(self, kind: str) -> None:
+    def test_absence_caused_by_the_agent(self, kind: str) -> None:
         blob = absence("/a", GuestRefused("so it is", kind=kind))
         assert (blob.name, blob.data, blob.note) == ("/a", None, "so it is")
 
     @pytest.mark.parametrize("kind", OPEN)
-    def test_what_could_not_be_asked(self, kind: str) -> None:
+    def test_failed_queries_are_not_absence(self, kind: str) -> None:
         with pytest.raises(GuestRefused):
             absence("/a", GuestRefused("so it is", kind=kind))
 
@@ -113,7 +113,7 @@ class TestGetters:
 
 
 class TestPythonSays:
-    def test_what_may_pass_is_asked_again(self) -> None:
+    def test_transient_failures_are_raised(self) -> None:
         context = linux(commands={"python": refuses("so it is", "timeout")})
         with pytest.raises(GuestRefused):
             python_says(context, "names", "print(1)")

@@ -105,7 +105,7 @@ class TestSettings:
 
 
 class TestDatabases:
-    def test_what_is_only_in_the_log_counts(self, tmp_path: Path) -> None:
+    def test_rows_only_in_the_write_ahead_log_count(self, tmp_path: Path) -> None:
         """A running browser may have written visits beside its file and not yet into it."""
         source = tmp_path / "History"
         source.write_bytes(chrome_profile.history(("https://old.example", "", 1)))

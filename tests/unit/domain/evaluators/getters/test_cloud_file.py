@@ -24,11 +24,11 @@ def value(parameters: dict[str, Any], folder: Path) -> Any:
 
 class TestCheck:
     @pytest.mark.parametrize("path", ["asset:own", A, "http://files.example/a%20b.txt"])
-    def test_what_may_be_named(self, path: str) -> None:
+    def test_valid_names(self, path: str) -> None:
         CloudFile().check({"path": path, "dest": "a"})
 
     @pytest.mark.parametrize("path", ["own", "file:///etc/passwd", "ftp://files.example/a", "https://", "asset:"])
-    def test_what_may_not(self, path: str) -> None:
+    def test_invalid_names(self, path: str) -> None:
         with pytest.raises(Invalid) as wrong:
             CloudFile().check({"path": path, "dest": "a"})
         assert wrong.value.path == "path"

@@ -39,7 +39,7 @@ class TestListed:
         assert file_names(list_folder(context, path)) is None
 
     @pytest.mark.parametrize("blob", [Blob(name="x", note="no python"), Blob(name="x", data=b"[]")])
-    def test_what_could_not_be_listed(self, blob: Blob) -> None:
+    def test_a_folder_that_could_not_be_listed(self, blob: Blob) -> None:
         with pytest.raises(EvaluatorFailed):
             file_names(blob)
 
@@ -82,7 +82,7 @@ class TestWhatAnAgentMakesOfAFolder:
         assert "" in found
         assert folder_goals(found, {"goals": [{"absent": "z/backup"}]}).value == 0.0
 
-    def test_what_must_not_be_read(self, tmp_path: Path) -> None:
+    def test_files_that_must_not_be_read(self, tmp_path: Path) -> None:
         (tmp_path / "a").write_text("x")
 
         def refuse(*_: object) -> None:

@@ -112,7 +112,7 @@ class TestVmCommandLine:
         assert VmCommandLine().read(blobs, parameters, tmp_path) is None
 
     @pytest.mark.parametrize(("getter", "stream"), [(VmCommandLine, "output"), (VmCommandError, "error")])
-    def test_what_was_cut_could_have_anything(self, getter: Any, stream: str, tmp_path: Path) -> None:
+    def test_truncated_output_gives_no_verdict(self, getter: Any, stream: str, tmp_path: Path) -> None:
         """Else an agent could write enough before what must not be there."""
         printed: dict[str, Any] = {stream: "fine"}
         parameters, values = {"command": ["look"]}, []

@@ -55,7 +55,7 @@ class TestDocuments:
         assert value("compare_docx_files", f"{name}.odt", "odt_same.odt") == 1.0
 
     @pytest.mark.parametrize("name", ["d_badsz", "d_stbadtype"])
-    def test_what_no_document_may_say(self, name: str) -> None:
+    def test_invalid_xml_in_documents(self, name: str) -> None:
         assert value("document_goals", f"{name}.docx", {"bold": ["Hello world"], "styles": {"Title": "Normal"}}) == 0.0
 
     def test_a_cell_over_millions_of_columns(self) -> None:

@@ -42,7 +42,7 @@ def reads(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_whoever_reads_files_has_the_option(room: str) -> None:
+def test_metrics_that_read_files_have_the_option(room: str) -> None:
     files = (Path(metrics.__file__).parent / room).glob("[!_]*.py")
     without = [one.name for one in files if reads(one) and "strict_upstream" not in one.read_text()]
     assert sorted(set(without) - OTHERWISE.keys()) == []

@@ -41,7 +41,7 @@ class TestFiles:
         assert value('image_dimensions("f") == (80, 60)', **seen) == 1.0
         assert value('image_size_equals("f", 60, 80)', **seen) == 0.0
 
-    def test_what_is_not_there_is_not_so(self) -> None:
+    def test_assertions_about_absent_files_fail(self) -> None:
         assert value('file_exists("f")', files={"f": []}) == 0.0
         assert value('!file_exists("f")', files={"f": []}) == 1.0
 
@@ -63,7 +63,7 @@ class TestMoments:
         assert value('application_running("Word")', processes=["WINWORD.EXE"]) == 1.0
         assert value('application_running("EXCEL.EXE")', processes=["WINWORD.EXE"]) == 0.0
 
-    def test_what_was_not_gathered_has_no_verdict(self) -> None:
+    def test_missing_evidence_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_damaged"):
             value('clipboard_contains("x")')
 

@@ -40,7 +40,7 @@ class TestProsoftarena:
         independent = tuple(one.model_copy(update={"after": ()}) for one in phases(0.2, 0.3, 0.5))
         assert verdict(independent, 0, 1, 1).score == pytest.approx(0.8)
 
-    def test_what_is_chained_hangs_on_its_own_chain_only(self) -> None:
+    def test_chained_phases_depend_on_their_own_chain_only(self) -> None:
         first, second, third = phases(0.2, 0.3, 0.5)
         forked = (first, second, third.model_copy(update={"after": ("p0",)}))
         assert verdict(forked, 1, 0, 1).score == pytest.approx(0.7)

@@ -59,7 +59,7 @@ class TestAssertions:
         assert (verdict.measures["S_assert"], verdict.measures["S_agree"]) == (held, 0.0)
 
     @pytest.mark.parametrize("judge", [1.0, 0.0])
-    def test_who_says_the_same_agrees(self, judge: float) -> None:
+    def test_equal_verdicts_count_as_agreement(self, judge: float) -> None:
         assert with_assertions(judge, (1, judge), (1, judge)).measures["S_agree"] == 1.0
 
     def test_a_moment_agrees_with_nobody(self) -> None:

@@ -17,7 +17,7 @@ class TestReport:
         assert [section["name"] for section in second["sections"]] == ["one", "two"]
         assert second["sections"][1]["lines"][0]["fault"] == "wrong"
 
-    def test_what_fails_in_our_ways_is_told_and_the_next_goes_on(self, tmp_path: Path) -> None:
+    def test_typed_errors_are_reported_and_the_next_check_runs(self, tmp_path: Path) -> None:
         def fails() -> Section:
             raise Unavailable("no QEMU", hint="Install it.")
 

@@ -92,13 +92,13 @@ class TestPut:
         found = client.list_objects_v2(Bucket=store.place.bucket)
         assert found["KeyCount"] == 2
 
-    def test_what_is_young_is_not_sent_again(self, writes: list[str], store: BucketStore) -> None:
+    def test_recent_objects_are_not_uploaded_again(self, writes: list[str], store: BucketStore) -> None:
         store.put(b"x", "a/b")
         writes.clear()
         store.put(b"x", "a/b")
         assert writes == []
 
-    def test_what_is_old_is_written_again(
+    def test_old_objects_are_uploaded_again(
         self, writes: list[str], store: BucketStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         store.put(b"x", "a/b")
@@ -138,29 +138,29 @@ class TestGet:
     def place(self, address: str) -> BucketConfig:
         return BucketConfig(bucket="b", endpoint=address, access_key="k", secret_key="s")
 
-    def test_what_broke_off_is_asked_for_again(self) -> None:
+    def test_truncated_downloads_are_retried(self) -> None:
         with answering(answer(b"he", size=5), answer(b"hello")) as address:
             assert BucketStore(self.place(address)).get(HELLO) == b"hello"
 
-    def test_what_came_damaged_is_asked_for_again(self) -> None:
+    def test_damaged_downloads_are_retried(self) -> None:
         with answering(answer(b"hellO"), answer(b"hello")) as address:
             assert BucketStore(self.place(address)).get(HELLO) == b"hello"
 
-    def test_what_breaks_off_twice_is_said(self) -> None:
+    def test_two_truncated_downloads_raise(self) -> None:
         with (
             answering(answer(b"he", size=5), answer(b"he", size=5)) as address,
             raises_code(Unavailable, "store_unavailable"),
         ):
             BucketStore(self.place(address)).get(HELLO)
 
-    def test_what_is_too_large_is_not_read(self) -> None:
+    def test_objects_above_the_limit_are_not_read(self) -> None:
         with (
             answering(*[answer(b"x", size=3 * 2**30)] * 2) as address,
             raises_code(DamagedArtifact, "artifact_damaged"),
         ):
             BucketStore(self.place(address)).get(HELLO)
 
-    def test_what_comes_too_slowly_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_slow_downloads_are_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(bucket, "READ_SECONDS", -1.0)
         with answering(*[answer(b"hello")] * 2) as address, raises_code(Unavailable, "store_unavailable"):
             BucketStore(self.place(address)).get(HELLO)

@@ -21,7 +21,7 @@ def files(root: Path) -> list[Path]:
 
 
 class TestPut:
-    def test_what_was_put_can_be_got(self, store: FolderStore) -> None:
+    def test_round_trip(self, store: FolderStore) -> None:
         sha256 = store.put(b"hello", "text/plain")
         assert sha256 == hashlib.sha256(b"hello").hexdigest()
         assert store.get(sha256) == b"hello"
@@ -42,7 +42,7 @@ class TestPut:
         store.put(b"hello", "a/b")
         assert store.get(sha256) == b"hello"
 
-    def test_what_is_damaged_is_restored_from_a_copy_as_its_hint_says(self, store: FolderStore) -> None:
+    def test_damaged_files_are_restored_from_a_copy_as_the_hint_says(self, store: FolderStore) -> None:
         sha256 = store.put(b"hello", "a/b")
         store.path(sha256).write_bytes(b"hellO")
         with pytest.raises(DamagedArtifact) as caught:
@@ -81,7 +81,7 @@ class TestGet:
             store.get("0" * 64)
 
     @pytest.mark.parametrize("name", ["", "..", "../../etc/passwd", "A" * 64, "0" * 63, f"{'0' * 64}\n"])
-    def test_what_is_no_hash_reads_no_file(self, store: FolderStore, name: str) -> None:
+    def test_invalid_hashes_read_no_file(self, store: FolderStore, name: str) -> None:
         with pytest.raises(NotFound):
             store.get(name)
 

@@ -23,7 +23,7 @@ STEP = datetime(2026, 11, 26, 12, tzinfo=UTC)
         (AttemptState.RUNNING, AttemptController.AGENT, "prompt", "", None),
     ],
 )
-def test_who_is_waited_for_and_since_when(
+def test_the_awaited_party_and_since_when(
     state: AttemptState, controller: AttemptController, agent: str, kind: str, since: datetime | None
 ) -> None:
     wait = wait_of(Attempt(state=state, controller=controller), None, STEP, agent)

@@ -72,6 +72,6 @@ def test_too_many_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("wrong", [{"file_type": "csv"}, {"file_content": "first_row"}])
-def test_what_is_not_known_is_refused(wrong: dict[str, str]) -> None:
+def test_unknown_options_are_rejected(wrong: dict[str, str]) -> None:
     with pytest.raises(Invalid):
         ContentFromVmFile().check({**PARAMETERS, **wrong})

@@ -70,7 +70,7 @@ class TestOneDay:
         }
         assert expected(rules, at(2026, 11, 22)) == {"fromStation": ["BOM"], "time": ["2026", "23"]}
 
-    def test_what_else_is_in_the_rules_stays(self) -> None:
+    def test_other_rules_are_kept(self) -> None:
         rules = {"relativeTime": {"from": "tomorrow"}, "expected": {"time": "{DayD}"}, "expect_in_result": True}
         result = RuleRelativeTime().read([at(2026, 11, 22)], {"rules": rules}, NOWHERE)
         assert result == {"relativeTime": {"from": "tomorrow"}, "expected": {"time": "23"}, "expect_in_result": True}

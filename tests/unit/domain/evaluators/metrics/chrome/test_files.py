@@ -181,7 +181,7 @@ class TestCompareArchive:
         more = zipped(tmp_path / "more.zip", {"a.txt": b"one", "b.txt": b"two", "c.txt": b"three"})
         assert [judge("compare_archive", path, gold).value for path in (gold, more)] == [1, 0]
 
-    def test_what_the_task_got_wrong(self, tmp_path: Path) -> None:
+    def test_mistakes_of_the_task(self, tmp_path: Path) -> None:
         gold = zipped(tmp_path / "gold.zip", {"a.txt": b"one"})
         for options in ({"file_type": "spam"}, {"file_path": "gone"}):
             with pytest.raises(EvaluatorFailed):

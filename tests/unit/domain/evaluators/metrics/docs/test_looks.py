@@ -307,7 +307,7 @@ class TestImageText:
         with raises_code(EvaluatorFailed, "program_missing"):
             metric("compare_image_text")(screenshot(tmp_path, "x"), RULE)
 
-    def test_what_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_ocr_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(picture_text, "SECONDS", 0.001)
         with raises_code(EvaluatorFailed, "ocr_timeout"):
             metric("compare_image_text")(screenshot(tmp_path, "x"), RULE)

@@ -176,7 +176,7 @@ REFERENCES = ("References", "Doe, J. (2019). On things.", "Roe, R. (2020). More 
 
 
 class TestReferences:
-    def test_what_is_above_the_base_counts(self, judge: Any) -> None:
+    def test_the_score_above_the_base_counts(self, judge: Any) -> None:
         near = (*REFERENCES[:2], "Roe, R. (2020) More things")
         whole = judge("compare_references", REFERENCES, REFERENCES, reference_base_result=0.6, content_only=True)
         part = judge("compare_references", near, REFERENCES, reference_base_result=0.6, content_only=True)

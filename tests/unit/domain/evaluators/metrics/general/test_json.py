@@ -90,7 +90,7 @@ class TestCheckJson:
         assert result.value == 0.0
         assert "'b' is missing" in result.reasons[0]
 
-    def test_what_must_not_be_there_and_is_absent(self, tmp_path: Path) -> None:
+    def test_unexpected_keys_that_are_absent(self, tmp_path: Path) -> None:
         path, rules = write(tmp_path, '{"a": 1}'), {"unexpect": [{"key": ["b"], "method": "re", "ref": "x"}]}
         assert check_json(path, rules).value == 1.0
         assert check_json(path, rules, strict_upstream=True).value == 0.0

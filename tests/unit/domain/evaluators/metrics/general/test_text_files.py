@@ -69,7 +69,7 @@ class TestFileContains:
         """PowerShell writes it."""
         assert file_contains(write(tmp_path, "Ping Download".encode("utf-16")), {"expected": ["Download"]}).value == 1.0
 
-    def test_what_is_missing_is_named(self, tmp_path: Path) -> None:
+    def test_missing_texts_are_named(self, tmp_path: Path) -> None:
         assert "'Upload'" in file_contains(write(tmp_path, "Ping"), {"expected": ["Ping", "Upload"]}).reasons[0]
 
     def test_a_single_text(self, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class TestDocumentGoals:
         rules = {"styles": {"Minutes": "Title"}, "without": ["Agenda"], "partial": True}
         assert document_goals(path, rules).value == 0.5
 
-    def test_what_should_have_been_kept(self, path: str) -> None:
+    def test_changes_to_content_that_should_be_kept(self, path: str) -> None:
         assert document_goals(path, {"bold": ["was"], "keeps": ["Present: .*"]}).value == 0.0
 
     def test_absent_empty_and_damaged_files_are_verdicts(self, tmp_path: Path, path: str) -> None:

@@ -42,7 +42,7 @@ class TestRtfGoals:
     def test_the_share_counts_if_asked_for(self, path: str) -> None:
         assert rtf_goals(path, {"bold": ["Summer"], "without": ["Mr Smith .*"], "partial": True}).value == 0.5
 
-    def test_what_should_have_been_kept(self, path: str) -> None:
+    def test_changes_to_content_that_should_be_kept(self, path: str) -> None:
         assert rtf_goals(path, {"bold": ["Summer"], "keeps": ["Mrs Smith .*"], "partial": True}).value == 0.0
 
     def test_absent_empty_damaged_and_huge_files_are_verdicts(self, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class TestSettingsMatch:
     def test_a_setting_that_is_not_set_is_named(self) -> None:
         assert "not set" in settings_match("", {"expected": {"a": "1"}}).reasons[0]
 
-    def test_what_should_have_been_kept(self) -> None:
+    def test_changes_to_content_that_should_be_kept(self) -> None:
         assert settings_match("a=1\nb=2", {"expected": {"a": "1"}, "keeps": {"b": "1"}}).value == 0.0
 
     def test_settings_that_could_not_be_read(self) -> None:

@@ -63,7 +63,7 @@ class TestSheetGoals:
     def test_no_such_sheet(self, path: str, where: str) -> None:
         assert "there is no sheet" in sheet_goals(path, {"cells": {where: {"value": 1}}}).reasons[0]
 
-    def test_what_should_have_been_kept(self, path: str) -> None:
+    def test_changes_to_content_that_should_be_kept(self, path: str) -> None:
         rules = {"cells": {"Sales!B1": {"value": 358.5}}, "keeps": {"Sales!A1": {"value": "Sum"}}}
         assert sheet_goals(path, rules).value == 0.0
 

@@ -343,7 +343,7 @@ class TestOptions:
 
 
 class TestWindowsAgentArena:
-    def test_what_one_deck_lacks(self, gold: str, tmp_path: Path) -> None:
+    def test_shapes_that_one_deck_lacks(self, gold: str, tmp_path: Path) -> None:
         mine = deck(tmp_path / "mine.pptx", more)
         assert compare_waa(mine, gold).value == 0
 

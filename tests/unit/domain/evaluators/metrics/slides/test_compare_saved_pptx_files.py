@@ -85,7 +85,7 @@ class TestLibreOffice:
         result = compare(saved["around"], saved["once"], examine_alignment=False)
         assert result.reasons == ("5 slides, all as expected",)
 
-    def test_what_upstream_overlooks_survives_saving(self, saved: dict[str, str]) -> None:
+    def test_properties_ignored_upstream_survive_saving(self, saved: dict[str, str]) -> None:
         for other in ("twice", "around"):
             for mine, gold in ((saved[other], saved["original"]), (saved["original"], saved[other])):
                 ours = compare(mine, gold, **SAVED).reasons

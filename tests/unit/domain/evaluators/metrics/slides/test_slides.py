@@ -201,7 +201,7 @@ class TestPageNumbers:
         mine = deck(tmp_path / "a.pptx", lambda show: slide_numbers(show, master="000000", slides="FF0000"))
         assert metric(self.NAME, mine, {"color": "red"}).value == 1
 
-    def test_what_slides_show_overrides_the_master(self, tmp_path: Path) -> None:
+    def test_page_numbers_of_slides_override_the_master(self, tmp_path: Path) -> None:
         mine = deck(tmp_path / "a.pptx", lambda show: slide_numbers(show, master="FF0000", slides="000000"))
         assert metric(self.NAME, mine, {"color": "red"}).value == 0
         assert metric(self.NAME, mine, {"color": "black"}).value == 1

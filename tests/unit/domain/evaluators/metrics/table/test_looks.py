@@ -212,7 +212,7 @@ class TestConditionalFormats:
         assert score(result, gold, style("bgcolor")) == (0.0 if cells is None else 1.0)
         assert score(result, made("other", painted("A9"), DAYS), style("bgcolor")) == 0.0
 
-    def test_what_is_not_understood_is_said(self, made: Callable[..., Path]) -> None:
+    def test_unsupported_formats_are_reported(self, made: Callable[..., Path]) -> None:
         rule = FormulaRule(formula=["NETWORKDAYS(A2,A2)=0"], fill=RED_IF)
         result = made("result", lambda sheet: sheet.conditional_formatting.add("A2:A15", rule), DAYS)
         score = compare_table(str(result), str(made("gold", rows=DAYS)), rules=[style("bgcolor")])

@@ -129,7 +129,7 @@ class TestPivotTable:
         wider = [[*row, "more"] for row in xlsx.SALES]
         assert score(xlsx.pivoted(tmp_path / "result.xlsx", wider), gold, self.RULE) == 1.0
 
-    def test_what_is_hidden_counts_by_its_value(self, tmp_path: Path) -> None:
+    def test_hidden_items_count_by_their_value(self, tmp_path: Path) -> None:
         gold = xlsx.pivoted(tmp_path / "gold.xlsx", hidden={0: ["March"]})
         same = xlsx.pivoted(tmp_path / "same.xlsx", hidden={0: ["March"]}, backwards=True)
         other = xlsx.pivoted(tmp_path / "other.xlsx", hidden={0: ["February"]}, backwards=True)
@@ -264,7 +264,7 @@ class TestFilter:
 
         return book(path, change)
 
-    def test_what_is_shown(self, tmp_path: Path) -> None:
+    def test_rows_shown_by_a_filter(self, tmp_path: Path) -> None:
         gold = self.filtered(tmp_path / "gold.xlsx", "May", "January")
         assert score(self.filtered(tmp_path / "same.xlsx", "January", "May"), gold, self.RULE) == 1.0
         assert score(self.filtered(tmp_path / "less.xlsx", "May"), gold, self.RULE) == 0.0

@@ -88,7 +88,7 @@ class TestDates:
         assert [table(huge, plain), table(huge, gold)] == [1.0, 0.0]
 
     @pytest.mark.parametrize("text", ["2024-13-01", "yesterday", "", "T", "12:00:99"])
-    def test_what_is_no_date(self, tmp_path: Path, text: str) -> None:
+    def test_text_that_is_not_a_date(self, tmp_path: Path, text: str) -> None:
         mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" s="1" t="d"><v>{text}</v></c>')
         assert table(mine, workbook(tmp_path / "b.xlsx", '<c r="A2"><v>1</v></c>')) == 0.0
 
@@ -139,7 +139,7 @@ class TestValues:
 
     @pytest.mark.parametrize("text", ["1_000", "1_0.5", "inf", "nan", "-Infinity", "1e999", "0x10", "1,5"])
     @pytest.mark.parametrize("cell", ['<c r="A2"><v>{}</v></c>', '<c r="A2" ><v>{}</v></c>'])
-    def test_what_is_no_number(self, tmp_path: Path, text: str, cell: str) -> None:
+    def test_text_that_is_not_a_number(self, tmp_path: Path, text: str, cell: str) -> None:
         """In the usual form and in one that the quick reader leaves to the parser."""
         mine = workbook(tmp_path / "a.xlsx", cell.format(text))
         gold = workbook(tmp_path / "b.xlsx", '<c r="A2"><v>1000</v></c>')

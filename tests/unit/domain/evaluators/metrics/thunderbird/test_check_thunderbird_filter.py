@@ -90,7 +90,7 @@ class TestFilters:
             ('description="mine"', 1),
         ],
     )
-    def test_what_else_a_filter_does(self, lines: str, fits: int, tmp_path: Path) -> None:
+    def test_further_lines_of_a_filter(self, lines: str, fits: int, tmp_path: Path) -> None:
         head, _, tail = forward().partition("action=")
         assert value(tmp_path, f"{head}{lines}\naction={tail}", expect=[FORWARD]) == fits
         action, _, end = forward().partition("condition=")

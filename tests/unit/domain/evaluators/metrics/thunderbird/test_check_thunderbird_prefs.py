@@ -41,7 +41,7 @@ class TestRules:
         assert value(tmp_path, ['"a", true'], unexpect=rule) == 1
         assert value(tmp_path, [], unexpect=rule) == 1
 
-    def test_what_is_excluded_stands_behind_much_else(self, tmp_path: Path) -> None:
+    def test_an_excluded_value_behind_a_long_line_is_found(self, tmp_path: Path) -> None:
         rule = {"a": {"method": "eq", "ref": False}}
         assert value(tmp_path, ['"b", 1);' + " " * MAX_TEXT + "//", '"a", false'], unexpect=rule) == 0
 
@@ -101,7 +101,7 @@ class TestOddFiles:
             'user_pref("b", "\nuser_pref("a", 1);',
         ],
     )
-    def test_what_sets_nothing(self, text: str, tmp_path: Path) -> None:
+    def test_lines_that_set_nothing(self, text: str, tmp_path: Path) -> None:
         (tmp_path / "prefs.js").write_text(text)
         rules = {"expect": {"a": {"method": "ne", "ref": "x"}}}
         result = check_thunderbird_prefs(str(tmp_path / "prefs.js"), rules)

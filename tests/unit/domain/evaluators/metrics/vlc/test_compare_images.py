@@ -33,7 +33,7 @@ class TestCompareImages:
         assert compare_images(mine, gold).value == pytest.approx(max(0.0, published(*planes)), abs=1e-9)
 
     @pytest.mark.parametrize(("base", "value"), [(0.54, 1.0), (0.99, 1.0), (0.995, 0.0)])
-    def test_what_doing_nothing_is_worth(self, tmp_path: Path, base: float, value: float) -> None:
+    def test_the_score_of_an_untouched_picture(self, tmp_path: Path, base: float, value: float) -> None:
         mine, gold = picture(tmp_path / "a.png"), picture(tmp_path / "b.png")
         assert compare_images(mine, gold, reference_base_result=base).value == pytest.approx(value)
 

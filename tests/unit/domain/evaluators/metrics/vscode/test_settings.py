@@ -298,7 +298,7 @@ class TestSuite:
         assert result.value == 0.0
         assert words in result.reasons[0]
 
-    def test_what_does_not_end(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_programs_that_do_not_end(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_suite, "SECONDS", 1.0)
         program = "import os, time\nos.fork()\nwhile True: time.sleep(9)"
         assert "did not end" in run(program, "import main\ndef test():\n    return True\n").reasons[0]
