@@ -204,7 +204,7 @@ def _call_metric(metric: Any, arguments: tuple[Any, ...], options: Mapping[str, 
 def _mutated_result(rng: random.Random, result: Any, folder: Path) -> Any:
     """The result with one file changed, or one of its values if there are no files."""
     paths = [result] if isinstance(result, str) else list(result) if isinstance(result, list | tuple) else []
-    files = [place for place, path in enumerate(paths) if isinstance(path, str) and "\0" not in path and _is_file(path)]
+    files = [index for index, path in enumerate(paths) if isinstance(path, str) and "\0" not in path and _is_file(path)]
     if not files:
         ours = isinstance(result, str) and result.startswith(tempfile.gettempdir())  # The path of a folder, say.
         return result if ours else mutated_value(rng, result)

@@ -68,10 +68,10 @@ def of_kustomization(file: Path) -> Iterator[ManifestFinding]:
         for name in [*(document.get("resources") or []), *(document.get("components") or [])]:
             if "://" not in name and not (file.parent / name).exists():
                 yield ManifestFinding(file, number, SchemaProblem(name, "missing", "there is no such file"))
-        for place, patch in enumerate(document.get("patches") or []):
+        for index, patch in enumerate(document.get("patches") or []):
             if "path" in patch and not (file.parent / patch["path"]).is_file():
                 yield ManifestFinding(
-                    file, number, SchemaProblem(f"patches[{place}].path", "missing", "there is no such file")
+                    file, number, SchemaProblem(f"patches[{index}].path", "missing", "there is no such file")
                 )
 
 

@@ -198,8 +198,8 @@ def _list(value: Any, inner: str, path: str, name: str) -> Iterator[SchemaProble
     if not isinstance(value, list):
         yield _wrong(path, "a list", value)
         return
-    for place, item in enumerate(value):
-        yield from _value(item, inner, f"{path}[{place}]", name)
+    for index, item in enumerate(value):
+        yield from _value(item, inner, f"{path}[{index}]", name)
 
 
 def _map(value: Any, inner: str, path: str, name: str) -> Iterator[SchemaProblem]:

@@ -24,7 +24,7 @@ def components(request: Request, edge: EdgeDep) -> HTMLResponse:
         )
     now = datetime.now(UTC)
     values = {
-        "counts": OutcomeCounts({style: 3 + 2 * place for place, style in enumerate(LABELS)}),
+        "counts": OutcomeCounts({style: 3 + 2 * index for index, style in enumerate(LABELS)}),
         "statuses": list(RunState),
         "moments": [now - timedelta(seconds=age) for age in (5, 400, 9000, 10**6)],
     }

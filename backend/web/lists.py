@@ -159,15 +159,15 @@ def columns_of(heads: str, by: Collection[str], *, whole: bool) -> list[ListColu
     """Columns by their heads. Only those in `by` can be sorted, unless the rows are all there."""
     columns: list[ListColumn] = []
     slugs: set[str] = set()
-    for place, head in enumerate(_HEAD.finditer(heads), 1):
+    for index, head in enumerate(_HEAD.finditer(heads), 1):
         name = text_of(head[2])
         key = slug(name)
         if key in slugs:
-            key = f"{key}-{place}"
+            key = f"{key}-{index}"
         slugs.add(key)
         own = bool(re.search(r"<(a|button|select)\b|^<span class=\"sr\">", head[2])) or "data-unsorted" in head[1]
         sortable = bool(name) and not own and (whole or key in by)
-        columns.append(ListColumn(place, name, key, head[1], head[2], sortable))
+        columns.append(ListColumn(index, name, key, head[1], head[2], sortable))
     return columns
 
 

@@ -144,8 +144,8 @@ def reply(  # noqa: PLR0913 - what a reply has
         checks: (code, message) of each safety check that waits for consent.
     """
     tool_calls = tuple(
-        ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decode_arguments(arguments))
-        for place, (call_id, name, arguments) in enumerate(calls[:MOST_CALLS])
+        ToolCall(id=call_id or f"call_{index}", name=str(name)[:200], arguments=decode_arguments(arguments))
+        for index, (call_id, name, arguments) in enumerate(calls[:MOST_CALLS])
     )
     parts = split_reasoning(text[:MOST_TEXT])
     return ParsedReply(

@@ -239,7 +239,7 @@ def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -
     stop = StopReason.MALFORMED if cut else _STOPS.get(str(finish), StopReason.UNCLEAR)
     return _payloads.reply(
         text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
-        calls=[(_id(call, place), call["name"], call.get("args") or {}) for place, call in enumerate(calls)],
+        calls=[(_id(call, index), call["name"], call.get("args") or {}) for index, call in enumerate(calls)],
         thinking="".join(str(part["text"]) for part in parts if part.get("thought") and "text" in part),
         stop=StopReason.REFUSAL if blocked else stop,
         model=reply.get("modelVersion"),

@@ -206,7 +206,7 @@ def show_offline(results: Row) -> None:
 def _metrics(rows: Sequence[Row]) -> Columns:
     """A column for each metric."""
     names = [metric["title"].lower() for metric in rows[0]["metrics"]] if rows else []
-    return {name: partial(_metric, place) for place, name in enumerate(names)}
+    return {name: partial(_metric, index) for index, name in enumerate(names)}
 
 
 def _metric(place: int, row: Row) -> str:

@@ -35,7 +35,7 @@ class Describer:
         keys = [hashlib.sha256(part.data).hexdigest() for part in parts]
         new = {key: part for key, part in zip(keys, parts, strict=True) if key not in self._known}
         call = self._ask(new) if new else None
-        return {place: words for place, key in enumerate(keys) if (words := self._known.get(key))}, call
+        return {index: words for index, key in enumerate(keys) if (words := self._known.get(key))}, call
 
     def _ask(self, parts: Mapping[str, Frame]) -> ModelCall:
         pictures = [content for number, part in enumerate(parts.values(), 1) for content in (f"{number}:", part)]

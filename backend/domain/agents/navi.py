@@ -102,7 +102,7 @@ class Navi(BlocksAgent):
         words, call = describer.describe([*parts, *copied])
         self._calls += [call] if call else []
         self._copied_words = words.get(len(parts), self._copied_words) if copied else self._copied_words
-        texts = {mark.id: words[place] for place, mark in enumerate(bare) if place in words}
+        texts = {mark.id: words[index] for index, mark in enumerate(bare) if index in words}
         return tuple(mark.model_copy(update={"text": texts.get(mark.id, mark.text)}) for mark in marks)
 
     def _clipboard(self, observation: Observation) -> str:

@@ -93,11 +93,11 @@ def _by_id(file: Path, root: Path) -> Mapping[str, JSON]:
             f"expected an object or a list, got {kind_of(value)}", code="invalid_task_file", path=name_of(file, root)
         )
     metadata: dict[str, JSON] = {}
-    for place, item in enumerate(value):
+    for index, item in enumerate(value):
         names = [name for name in ("Task ID", "task_id", "id") if isinstance(item, dict) and name in item]
         if not names or not isinstance(item[names[0]], str):
             raise Invalid(
-                f"key {place}: expected an object with a `Task ID`, got {short(item)}",
+                f"key {index}: expected an object with a `Task ID`, got {short(item)}",
                 code="invalid_task_file",
                 path=_METADATA,
             )

@@ -47,12 +47,12 @@ def _demonstration(name: str, episode: Mapping[str, Any]) -> Demonstration:
         )
     words, trees = episode.get("step_instructions") or [], episode.get("accessibility_trees") or []
     steps = []
-    for place, action in enumerate(actions):
-        elements = tuple(_elements(trees[place])) if place < len(trees) else ()
-        spoken = str(words[place]) if place < len(words) else ""
+    for index, action in enumerate(actions):
+        elements = tuple(_elements(trees[index])) if index < len(trees) else ()
+        spoken = str(words[index]) if index < len(words) else ""
         reference = _reference(name, action, elements)
         steps.append(
-            DemonstrationStep(image=str(pictures[place]), reference=reference, elements=elements, words=spoken)
+            DemonstrationStep(image=str(pictures[index]), reference=reference, elements=elements, words=spoken)
         )
     labels = {key: str(episode[key])[:200] for key in ("split", "app", "category") if episode.get(key)}
     identity = str(episode.get("episode_id", name))

@@ -42,8 +42,8 @@ def demonstrations(folder: SetFolder) -> Iterator[Demonstration]:
 def _demonstration(folder: SetFolder, name: str, task: Mapping[str, Any]) -> Demonstration:
     words = task.get("action_reprs") or []
     steps = [
-        _step(folder, name, action, str(words[place]) if place < len(words) else "")
-        for place, action in enumerate(task["actions"])
+        _step(folder, name, action, str(words[index]) if index < len(words) else "")
+        for index, action in enumerate(task["actions"])
         if action.get("pos_candidates")  # Mind2Web's own evaluation counts the others as wrong, whatever an agent does.
     ]
     labels = {key: str(task[key])[:200] for key in ("website", "domain", "subdomain") if task.get(key)}

@@ -56,11 +56,11 @@ def pdf(lines: Sequence[str], pages: int = 1) -> bytes:
 
 def _wrap(line: str) -> list[str]:
     lines, width, start = [], 0, 0
-    for place, char in enumerate(line):
+    for index, char in enumerate(line):
         width += 1 if char.isascii() else 2
         if width > 2 * _WIDEST:
-            lines.append(line[start:place])
-            start, width = place, 1 if char.isascii() else 2
+            lines.append(line[start:index])
+            start, width = index, 1 if char.isascii() else 2
     return [*lines, line[start:]]
 
 

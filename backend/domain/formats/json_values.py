@@ -38,7 +38,7 @@ def same_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
     """Whether two lists hold equal values as often as each other, in any order."""
     rest = list(right)
     for value in left:
-        place = next((place for place, other in enumerate(rest) if equal(value, other)), None)
+        place = next((index for index, other in enumerate(rest) if equal(value, other)), None)
         if place is None:
             return False
         del rest[place]

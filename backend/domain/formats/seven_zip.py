@@ -154,7 +154,7 @@ class _Reader:
 
     def bits(self, number: int) -> list[bool]:
         data = self.take((number + 7) // 8)
-        return [bool(data[place // 8] & 0x80 >> place % 8) for place in range(number)]
+        return [bool(data[index // 8] & 0x80 >> index % 8) for index in range(number)]
 
     def digests(self, number: int) -> list[int | None]:
         defined_flags = [True] * number if self.byte() else self.bits(number)
@@ -224,7 +224,7 @@ class _Reader:
         for _ in range(len(steps) - 1):
             into, out = self.number(MAX_CODERS), self.number(MAX_CODERS)
             feeds[out] = into
-        order = [place for place in range(len(steps)) if place not in feeds.values()][:1]
+        order = [index for index in range(len(steps)) if index not in feeds.values()][:1]
         while order and order[-1] in feeds and len(order) < len(steps):
             order.append(feeds[order[-1]])
         if len(order) != len(steps) or not order or max(order) >= len(steps):
@@ -262,7 +262,7 @@ class _Reader:
                 if part.byte():
                     _unknown(_NAMES)
                 names = part.take(len(part.data) - 1).decode("utf-16-le").split("\0")[:number]
-        places = iter([(folder, place) for folder in folders for place in range(len(folder.sizes))])
+        places = iter([(folder, index) for folder in folders for index in range(len(folder.sizes))])
         entries = []
         for name, hollow in zip(names, empty, strict=True):
             place = None if hollow else next(places, None)

@@ -53,8 +53,8 @@ def matches(labels: TaskLabelValues, conditions: Mapping[str, Sequence[str]]) ->
     return all(set(labels.get(name, [UNLABELLED])) & set(values) for name, values in conditions.items())
 
 
-_EASY_FIRST = {name: place for place, name in enumerate(DIFFICULTIES)}
-_CAPABILITIES = {name: place for place, name in enumerate(CAPABILITIES)}
+_EASY_FIRST = {name: index for index, name in enumerate(DIFFICULTIES)}
+_CAPABILITIES = {name: index for index, name in enumerate(CAPABILITIES)}
 
 
 def order_values(values: Iterable[str]) -> list[str]:

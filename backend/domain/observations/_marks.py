@@ -111,10 +111,10 @@ def _leaves(some: Sequence[Element]) -> "NDArray[Any]":
     left, top, right, bottom = np.array([_corners(element) for element in some]).T
     leaves = np.array([not element.tag.startswith(_CONTAINERS) for element in some])
     areas = (right - left) * (bottom - top)
-    for place in range(len(some)):
-        inner = (left >= left[place]) & (top >= top[place]) & (right <= right[place]) & (bottom <= bottom[place])
+    for index in range(len(some)):
+        inner = (left >= left[index]) & (top >= top[index]) & (right <= right[index]) & (bottom <= bottom[index])
         # Identical boxes are a control and its label, neither of which contains the other.
-        leaves[place] &= not np.any(inner & (areas < areas[place]))
+        leaves[index] &= not np.any(inner & (areas < areas[index]))
     return leaves
 
 

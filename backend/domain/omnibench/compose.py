@@ -157,9 +157,9 @@ class _Group:
         makes = [part.subtask.makes(part.values) for part in parts]
         needs = [part.subtask.needs(part.values) for part in parts]
         places = range(len(parts))
-        self._into = [bits & ~(1 << place) for place, bits in enumerate(_serving(makes, needs))]
+        self._into = [bits & ~(1 << index) for index, bits in enumerate(_serving(makes, needs))]
         self._out = [_bits(q for q in places if self._into[q] >> p & 1) for p in places]
-        self._clash = [bits | 1 << place for place, bits in enumerate(_serving(makes, makes))]
+        self._clash = [bits | 1 << index for index, bits in enumerate(_serving(makes, makes))]
         self._apps = [part.subtask.application for part in parts]
         self._categories = [category_of(app) or app for app in self._apps]
         self._systems = {
@@ -211,7 +211,7 @@ class _Group:
         bits = allowed
         if dimension == "knowledge":
             used = {self._categories[place] for place in selected}
-            bits &= _bits(place for place, category in enumerate(self._categories) if category not in used)
+            bits &= _bits(index for index, category in enumerate(self._categories) if category not in used)
         elif dimension in {"dependency", "hierarchy"}:
             bits &= _union(self._out[place] | self._into[place] for place in selected)
         elif dimension == "branch":
@@ -238,11 +238,11 @@ class _Group:
 def _serving(makes: Sequence[Things], all_needs: Sequence[Things]) -> list[int]:
     """For each index, a bit set of the subtasks that produce something it needs."""
     makers: dict[str, list[tuple[int, SubtaskResource]]] = {}
-    for place, products in enumerate(makes):
+    for index, products in enumerate(makes):
         for resource in products:
-            makers.setdefault(resource.name, []).append((place, resource))
+            makers.setdefault(resource.name, []).append((index, resource))
     return [
-        _union(1 << place for need in needs for place, resource in makers.get(need.name, ()) if resource.serves(need))
+        _union(1 << index for need in needs for index, resource in makers.get(need.name, ()) if resource.serves(need))
         for needs in all_needs
     ]
 

@@ -143,10 +143,10 @@ class _Shapes:
     def find(self, piece: str, *, root: bool) -> tuple[_Shape, re.Match[str] | None]:
         """The shape of an element, and its match; None where blanks stand that the parser changes."""
         known = self._known.setdefault(piece[:_PREFIX_LENGTH], [])
-        for place, shape in enumerate(known):
+        for index, shape in enumerate(known):
             match = shape.pattern.match(piece)
             if match is not None:
-                known.insert(0, known.pop(place))
+                known.insert(0, known.pop(index))
                 return shape, match
         shape = _shape(_key(piece, self._marks, {*self._prefixes, "xmlns"} if root else self._prefixes), self._marks)
         known.insert(0, shape)

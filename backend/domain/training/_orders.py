@@ -26,12 +26,12 @@ def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int |
         raise ValueError("the order does not name each node once")
     if len(names) > MOST_NODES:
         return None
-    bit = {name: 1 << place for place, name in enumerate(names)}
+    bit = {name: 1 << position for position, name in enumerate(names)}
     needs = [sum(bit[predecessor] for predecessor in set(after[name])) for name in names]
 
     @cache
     def ways(done_mask: int) -> int:
-        nexts = [place for place in range(len(names)) if _may_come(place, done_mask, needs)]
+        nexts = [index for index in range(len(names)) if _may_come(index, done_mask, needs)]
         return sum(ways(done_mask | 1 << place) for place in nexts) if nexts else 1
 
     number = done_mask = 0
@@ -39,7 +39,9 @@ def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int |
         index = names.index(name)
         if not _may_come(index, done_mask, needs):
             raise ValueError(f"{name!r} comes too early")
-        number += sum(ways(done_mask | 1 << place) for place in range(index) if _may_come(place, done_mask, needs))
+        number += sum(
+            ways(done_mask | 1 << position) for position in range(index) if _may_come(position, done_mask, needs)
+        )
         done_mask |= bit[name]
     return number
 

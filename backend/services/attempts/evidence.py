@@ -75,8 +75,8 @@ def spec_of(task: Task, gathered: Sequence[CallEvidence] = ()) -> dict[str, Any]
         "strict_upstream": evaluator.strict_upstream,
         "postconfig": [step.model_dump(mode="json") for step in evaluator.postconfig],
         "calls": [
-            {**call.model_dump(mode="json"), **_circumstances(gathered[place] if place < len(gathered) else None)}
-            for place, call in enumerate(evaluator.all_calls)
+            {**call.model_dump(mode="json"), **_circumstances(gathered[index] if index < len(gathered) else None)}
+            for index, call in enumerate(evaluator.all_calls)
         ],
     }
 
@@ -114,22 +114,22 @@ def plan_of(
     """
     plan = EvidencePlan()
     calls = old.get("calls", [])
-    for place, call in enumerate(task.evaluator.all_calls):
+    for index, call in enumerate(task.evaluator.all_calls):
         sides: list[EvidenceSide] = []
-        old_call = _earlier_call(calls, call, place)
+        old_call = _earlier_call(calls, call, index)
         for role, spec in ((EvidenceRole.RESULT, call.result), (EvidenceRole.EXPECTED, call.expected)):
             if spec is None:
                 continue
             if not old_call.get("opened", True):
                 continue
-            side = _side(task, role, spec, (calls, rows, place), same_task=same_task)
+            side = _side(task, role, spec, (calls, rows, index), same_task=same_task)
             why = _failures(old_call).get(role.value, "")
             if spec.get("type") == JUDGE and (ask or why or (side is not None and not _answered(side))):
                 side = EvidenceSide(role, JUDGE, spec, anew=True)
             elif side is None and why and needs_no_desktop(task, spec):
                 side = EvidenceSide(role, str(spec.get("type", "")), spec, anew=True)
             if side is None:
-                what = f"metric {place + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}"
+                what = f"metric {index + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}"
                 plan.missing.append(f"{what} ({why[:MAX_WORDS]})" if why else what)
             else:
                 sides.append(side)

@@ -115,7 +115,7 @@ def link(sides: ComparedSides, query: Mapping[str, Any], path: str = "/compare",
 
 def side_link(sides: ComparedSides, query: Mapping[str, Any], at: int, *, remove: bool = False) -> str:
     """This page with the side at this position as its base, or without it."""
-    others = [run_id for place, run_id in enumerate(sides.ids) if place != at]
+    others = [run_id for index, run_id in enumerate(sides.ids) if index != at]
     if remove:
         query = {**query, "show": None, "other": None, "sort": None}
     return address({**sides.query(others if remove else [sides.ids[at], *others]), **query})

@@ -89,8 +89,8 @@ class InputRecorder:
         if reply.category == _START:
             self._started.set()
         elif reply.category == _FROM_SERVER:
-            for place in range(0, len(reply.data) - _EVENT.size + 1, _EVENT.size):
-                self._event(reply.data[place : place + _EVENT.size])
+            for index in range(0, len(reply.data) - _EVENT.size + 1, _EVENT.size):
+                self._event(reply.data[index : index + _EVENT.size])
         elif reply.category == _FROM_CLIENT:
             for number, data in _requests(reply.data):
                 self._request(number, data, mine=reply.id_base == self._base)

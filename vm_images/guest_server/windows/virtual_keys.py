@@ -57,7 +57,7 @@ def stroke(scanned: int) -> tuple[int, tuple[int, ...]] | None:
 def utf16(text: str) -> list[int]:
     """The text's UTF-16 units: characters beyond the first 65,536 are two."""
     data = text.encode("utf-16-le")
-    return [int.from_bytes(data[place : place + 2], "little") for place in range(0, len(data), 2)]
+    return [int.from_bytes(data[index : index + 2], "little") for index in range(0, len(data), 2)]
 
 
 def absolute(place: int, size: int) -> int:

@@ -30,7 +30,7 @@ from backend.domain.model.task import DIFFICULTIES
 MEASURED = ("measure", "demo")
 TASK_ORDER: Columns = {
     "task": Task.domain + "/" + Task.name,
-    "difficulty": case({name: place for place, name in enumerate(DIFFICULTIES)}, value=Task.difficulty),
+    "difficulty": case({name: index for index, name in enumerate(DIFFICULTIES)}, value=Task.difficulty),
 }
 """Columns by which the tasks of a task set can be sorted."""
 

@@ -25,7 +25,7 @@ from backend.db.repositories.pagination import Columns, CursorPage, sorted_page
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.sort_order import SortOrder
 
-_RANK = {kind.value: place for place, kind in enumerate(DeletionKind)}
+_RANK = {kind.value: index for index, kind in enumerate(DeletionKind)}
 _REMOVED = func.jsonb_each_text(Deletion.removed).table_valued("key", "value").lateral("removed_rows")
 ORDER: Columns = {
     "name": func.lower(Deletion.name),

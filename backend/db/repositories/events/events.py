@@ -44,7 +44,7 @@ class NewEvent:
 
 def append_all(session: Session, by_run: Mapping[UUID, Sequence[NewEvent]]) -> dict[UUID, int]:
     """Writes the next events of several runs, which the caller has locked; returns the last `seq` of each."""
-    rows = [(run, place, event) for run, events in by_run.items() for place, event in enumerate(events)]
+    rows = [(run, index, event) for run, events in by_run.items() for index, event in enumerate(events)]
     values = {
         "runs": list(by_run),
         "numbers": [len(events) for events in by_run.values()],

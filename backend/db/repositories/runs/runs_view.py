@@ -40,7 +40,7 @@ RUN_ORDER: Columns = {
 """Columns by which a list of runs can be sorted; rates are those of the stored roll-ups."""
 EPISODE_ORDER: Columns = {
     "task": Task.domain + "/" + Task.name,
-    "difficulty": case({name: place for place, name in enumerate(DIFFICULTIES)}, value=Task.difficulty),
+    "difficulty": case({name: index for index, name in enumerate(DIFFICULTIES)}, value=Task.difficulty),
     "state": outcome_style(),
     "score": Episode.score,
     "steps": Episode.steps,

@@ -52,7 +52,7 @@ class TaskList:
     def from_row(cls, row: AnyRow) -> Self:
         """From a row of `repositories.results.comparisons.task_columns`."""
         keys = sorted(set(row.keys))
-        at = {key: place for place, key in enumerate(keys)}
+        at = {key: index for index, key in enumerate(keys)}
         numbers: dict[str, int] = {}
         hashes = [numbers.setdefault(digest, len(numbers)) for digest in row.hashes]
         places = [at[key] for key in row.keys]
@@ -110,7 +110,7 @@ class SideColumns:
             scores=mean(scores),
             rates=mean((scores >= 1.0 - SOLVED_TOLERANCE).astype(float)),
             **{name: mean(column(name)[order]) for name in COSTS},
-            episodes=[episodes[place] for place in order.tolist()],
+            episodes=[episodes[index] for index in order.tolist()],
             first=np.cumsum(passes) - passes,
         )
 
@@ -135,8 +135,8 @@ def _means(at: Positions, passes: NDArray[np.intp], values: Floats) -> Floats:
     single = passes[at] == 1
     means[at[single]] = values[single]
     ends = np.cumsum(passes)
-    for place in np.flatnonzero(passes > 1).tolist():
-        means[place] = fmean(values[ends[place] - passes[place] : ends[place]].tolist())
+    for index in np.flatnonzero(passes > 1).tolist():
+        means[index] = fmean(values[ends[index] - passes[index] : ends[index]].tolist())
     return means
 
 
@@ -161,7 +161,7 @@ class ComparedResults:
         quarantined = {tasks.places[task] for task in repository.quarantined_tasks(session) if task in tasks.places}
         self._choose(list(quarantined))
         labels = repository.task_labels(session, groups[0])
-        self._labels = [labels[self._sides[0].tasks[place]] for place in self.common.tolist()]
+        self._labels = [labels[self._sides[0].tasks[index]] for index in self.common.tolist()]
         self.labels = varying_labels(self._labels)
 
     def _choose(self, quarantined: list[int]) -> None:
@@ -267,8 +267,8 @@ class ComparedResults:
     def cuts(self, label: str) -> list[LabelCut]:
         """The common tasks by the values of a label; a task with several values is in each of them."""
         alike: dict[int, list[int]] = defaultdict(list)
-        for place, labels in enumerate(self._labels):
-            alike[id(labels)].append(place)
+        for index, labels in enumerate(self._labels):
+            alike[id(labels)].append(index)
         groups: dict[str, list[int]] = defaultdict(list)
         for places in alike.values():
             for value in self._labels[places[0]].get(label, [UNLABELLED]):
@@ -290,19 +290,19 @@ class ComparedResults:
 
     def tasks(self, session: Session, places: Positions) -> list[ComparedTask]:
         """The common tasks at these places."""
-        ids = [UUID(self._sides[0].tasks[self.common[place]]) for place in places.tolist()]
+        ids = [UUID(self._sides[0].tasks[self.common[index]]) for index in places.tolist()]
         instructions = repository.instructions(session, ids)
         flipped = self.flipped
         return [
             ComparedTask.model_construct(  # The database's own values: checking 25,000 takes seconds.
-                task=self._keys[self.common[place]],
+                task=self._keys[self.common[index]],
                 task_id=task_id,
                 instruction=instructions[task_id],
-                labels=self._labels[place],
-                flipped=bool(flipped[place]),
-                results=[_result(side, int(self.common[place])) for side in self._sides],
+                labels=self._labels[index],
+                flipped=bool(flipped[index]),
+                results=[_result(side, int(self.common[index])) for side in self._sides],
             )
-            for place, task_id in zip(places.tolist(), ids, strict=True)
+            for index, task_id in zip(places.tolist(), ids, strict=True)
         ]
 
 

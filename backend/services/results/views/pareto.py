@@ -38,7 +38,7 @@ def pareto_chart(board: Leaderboard, cost: str) -> ParetoChart:
     front = set(pareto_front([(at, score) for _, at, score in rows]))
     highest = max((at for _, at, _ in rows), default=0.0) or 1.0
     points = [
-        ParetoPoint(row, at, score, at / highest, score, place in front) for place, (row, at, score) in enumerate(rows)
+        ParetoPoint(row, at, score, at / highest, score, index in front) for index, (row, at, score) in enumerate(rows)
     ]
     missing = sorted({column.missing(row) or "no value" for row, at, _ in ranked if at is None})
     return ParetoChart(column, sorted(points, key=lambda point: point.cost), highest, missing)

@@ -197,7 +197,7 @@ def new_run(
 def _benchmarks(session: Session, why_not: WhyNot) -> list[tuple[str, str]]:
     """(name, title), last used first; before the first run, the one with the most tasks that can run here."""
     rows = benchmark_repository.all_of(session, None)
-    used = {key: place for place, key in enumerate(used_benchmarks(session))}
+    used = {key: index for index, key in enumerate(used_benchmarks(session))}
     if used:
         rows = sorted(rows, key=lambda row: used.get(row.id, len(used)))
     elif len(rows) > 1:

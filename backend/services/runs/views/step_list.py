@@ -85,6 +85,6 @@ def steps_between(session: Session, attempt_id: UUID, first: int, last: int) -> 
 
 def _strip(session: Session, attempt_id: UUID, last: int) -> list[tuple[int, str]]:
     places = min(STRIP, last + 1)
-    numbers = sorted({round(place * last / max(places - 1, 1)) for place in range(places)})
+    numbers = sorted({round(index * last / max(places - 1, 1)) for index in range(places)})
     frames = repository.frames_of(session, attempt_id, numbers)
     return [(number, frames[number]) for number in numbers if number in frames]

@@ -29,7 +29,7 @@ def last_row(path: str) -> list[str] | None:
     width = max(map(len, rows), default=0)
     if len(rows) < 2 or width * len(rows) > MAX_CELLS:  # noqa: PLR2004 - head and one row.
         return None
-    columns = [[_value(row[place]) if place < len(row) else None for row in rows[1:]] for place in range(width)]
+    columns = [[_value(row[index]) if index < len(row) else None for row in rows[1:]] for index in range(width)]
     typed = [_convert_texts(column) for column in columns]
     last = [column[-1] for column in typed]
     if all(map(_are_numbers, typed)) and any(isinstance(value, float) for column in typed for value in column):
@@ -67,7 +67,7 @@ def _read(path: str) -> list[Sequence[Any]]:
 
 
 def _trim(row: Sequence[Any]) -> Sequence[Any]:
-    end = max((place + 1 for place, value in enumerate(row) if value is not None), default=0)
+    end = max((index + 1 for index, value in enumerate(row) if value is not None), default=0)
     return row[:end]
 
 

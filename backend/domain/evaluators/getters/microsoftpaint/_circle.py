@@ -26,7 +26,7 @@ def shows_red_circle(picture: "Image") -> bool:
     y = float(mask.sum(axis=1) @ np.arange(mask.shape[0])) / count
     x = float(mask.sum(axis=0) @ np.arange(mask.shape[1])) / count
     # Row by row, because the coordinates of a large red picture would exceed the child process' memory.
-    far = sum(float(np.hypot(np.flatnonzero(row) - x, place - y).sum()) for place, row in enumerate(mask))
+    far = sum(float(np.hypot(np.flatnonzero(row) - x, index - y).sum()) for index, row in enumerate(mask))
     radius = int(far / count)
     # With negative indices, which Python counts from the end, WAA's square is empty and its answer no; so is ours.
     square = pixels[int(y - radius) : int(y + radius), int(x - radius) : int(x + radius)]

@@ -90,28 +90,28 @@ def _stops(tab_stops: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def _wrong_words(lines: list[TabbedParagraph], number: int, index: int) -> str:
-    for place, line in enumerate(lines, start=1):
+    for position, line in enumerate(lines, start=1):
         parts = line.text.split("\t")
         words = parts[index].split() if -len(parts) <= index < len(parts) else []
         if len(words) != number:
-            return f"line {place} has {len(words)} words in part {index}, expected {number}: {short(line.text)}"
+            return f"line {position} has {len(words)} words in part {index}, expected {number}: {short(line.text)}"
     return ""
 
 
 def _distance(actual: list[TabbedParagraph], expected: list[TabbedParagraph], width: int) -> MetricValue:
     total = 0.0
     reasons: list[str] = []
-    for place, (mine, gold) in enumerate(zip(actual, expected, strict=True), start=1):
+    for index, (mine, gold) in enumerate(zip(actual, expected, strict=True), start=1):
         if [kind for kind, _ in mine.stops] != [kind for kind, _ in gold.stops]:
             return verdict(
-                met=False, reason=f"line {place} has tab stops {short(mine.stops)}, expected {short(gold.stops)}"
+                met=False, reason=f"line {index} has tab stops {short(mine.stops)}, expected {short(gold.stops)}"
             )
         away = (
             sum(abs(stop - expected_stop) for (_, stop), (_, expected_stop) in zip(mine.stops, gold.stops, strict=True))
             / width
         )
         if away and len(reasons) < 5:  # noqa: PLR2004 - enough for a person.
-            reasons.append(f"the tab stops of line {place} are {away:.2%} of the text's width away")
+            reasons.append(f"the tab stops of line {index} are {away:.2%} of the text's width away")
         total += away
     value = max(0.0, 1 - total / len(actual))
     return MetricValue(value=value, reasons=tuple(reasons) or ("all tab stops are at the expected positions",))

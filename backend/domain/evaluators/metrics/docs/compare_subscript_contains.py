@@ -48,8 +48,8 @@ def _runs(document: "Document") -> Places:
     styles = DocumentStyles(document, direct=True)
     return {
         number: sum(
-            1 << place
-            for place, run in enumerate(paragraph.iterchildren(w("r")))
+            1 << index
+            for index, run in enumerate(paragraph.iterchildren(w("r")))
             if styles.position(paragraph, run) == "subscript"
         )
         for number, paragraph in enumerate(paragraphs(document))
@@ -67,6 +67,6 @@ def _bits(styles: DocumentStyles, paragraph: Element) -> int:
     for run in runs(paragraph):
         text = run_text(run)
         if text.strip() and styles.position(paragraph, run) == "subscript":
-            bits |= sum(1 << place for place, letter in enumerate(text, start) if not letter.isspace())
+            bits |= sum(1 << index for index, letter in enumerate(text, start) if not letter.isspace())
         start += len(text)
     return bits

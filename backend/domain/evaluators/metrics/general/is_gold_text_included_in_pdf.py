@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 MAX_BYTES = 256 * 2**20
 MAX_PAGES = 1000
-_LETTERS = {0xFB00 + place: letters for place, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))}
+_LETTERS = {0xFB00 + index: letters for index, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))}
 _LETTERS |= dict.fromkeys((0xAD, 0x200B, 0xFEFF), "")
 
 

@@ -44,7 +44,7 @@ def check_json_keybindings(
     if strict_upstream:
         return verdict(expected in bindings, f"{len(bindings)} bindings, expected {short(expected)} among them")
     goal, present = _plain(expected), [_plain(binding) for binding in bindings if isinstance(binding, Mapping)]
-    places = [place for place, binding in enumerate(present) if equal(binding, goal)]
+    places = [index for index, binding in enumerate(present) if equal(binding, goal)]
     if not places:
         return verdict(met=False, reason=f"{len(bindings)} bindings, expected {short(expected)} among them")
     over = [later for later in present[places[-1] + 1 :] if _takes_over(later, goal)]
