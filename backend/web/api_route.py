@@ -63,8 +63,8 @@ class ApiRoute(APIRoute):
 
         async def located(request: Request) -> Response:
             response = await answer(request)
-            if place := LOCATIONS.get(self.path):
-                response.headers["Location"] = place.format(**request.path_params)
+            if location := LOCATIONS.get(self.path):
+                response.headers["Location"] = location.format(**request.path_params)
             return response
 
         return handle

@@ -155,11 +155,11 @@ class SharedPages:
             return None
 
     async def _compute(
-        self, store: PageStore, place: tuple[Key, str], scope: Scope, receive: Receive, send: Send
+        self, store: PageStore, key: tuple[Key, str], scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Has the application answer, and everybody who asks meanwhile wait for it."""
         computing, page = store.loop.computing, None
-        waiting = computing[place] = asyncio.get_running_loop().create_future()
+        waiting = computing[key] = asyncio.get_running_loop().create_future()
         recorder = _Recorder(_tags_sent(scope), send, unshared=lambda: _settle(waiting, None))
         # The whole page is needed, whatever this reader has.
         headers = [pair for pair in scope["headers"] if pair[0] != b"if-none-match"]
@@ -167,10 +167,10 @@ class SharedPages:
             await self._app({**scope, "headers": headers}, receive, recorder)
             if recorder.start is not None:
                 template, until = scope["state"].get(TEMPLATE, ""), store.now() + SHARED_SECONDS
-                page = SharedPage(place[1], until, recorder.start, bytes(recorder.body), template, _is_board(scope))
-                store.keep(place[0], page)
+                page = SharedPage(key[1], until, recorder.start, bytes(recorder.body), template, _is_board(scope))
+                store.keep(key[0], page)
         finally:
-            del computing[place]
+            del computing[key]
             _settle(waiting, page)
         if page is not None:
             await _send_page(page, scope, send)

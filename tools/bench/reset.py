@@ -82,11 +82,11 @@ def main() -> int:
     parser.add_argument("--note", default="", help="what the reader must know of this measurement")
     options = parser.parse_args()
     times, load = (8 if options.quick else 40), os.getloadavg()[0]
-    with own_folder(), _place(options) as place:
-        figures = measured(place, times)
-    details = f"Image {place.order.image.name} ({place.order.image.variant}, {place.order.image.memory_mib} MiB), "
-    details += f"{place.spec.screen.width}x{place.spec.screen.height}, "
-    details += f"{place.host.acceleration.accelerator}, {place.host.qemu}.\n"
+    with own_folder(), _place(options) as target:
+        figures = measured(target, times)
+    details = f"Image {target.order.image.name} ({target.order.image.variant}, {target.order.image.memory_mib} MiB), "
+    details += f"{target.spec.screen.width}x{target.spec.screen.height}, "
+    details += f"{target.host.acceleration.accelerator}, {target.host.qemu}.\n"
     details += f"{options.note}\n" if options.note else ""
     text = page_of(figures, load, HEAD + details)
     sys.stdout.write(text)
@@ -109,26 +109,26 @@ def _place(options: argparse.Namespace) -> Iterator[ResetTarget]:
         yield ResetTarget(data, spec, VmRequest.for_image(where, image, spec, host), host)
 
 
-def measured(place: ResetTarget, times: int) -> list[Figure]:
+def measured(target: ResetTarget, times: int) -> list[Figure]:
     """All figures, in one run."""
-    provider = QemuProvider(Settings(data_dir=place.data, qemu_warm_vms=1))
+    provider = QemuProvider(Settings(data_dir=target.data, qemu_warm_vms=1))
     try:
-        template = provider.template(place.spec)
-        opened = [provider.open(slot, place.spec) for slot in SLOTS]
-        with _bare(place, template) as bare_reset:
+        template = provider.template(target.spec)
+        opened = [provider.open(slot, target.spec) for slot in SLOTS]
+        with _bare(target, template) as bare_reset:
             for slot in SLOTS:
-                _reset(provider, opened, slot, place.spec)
-            before = held(place.data).count()
+                _reset(provider, opened, slot, target.spec)
+            before = held(target.data).count()
             turns = list(islice(cycle(SLOTS), times))
-            pairs = [(_reset(provider, opened, slot, place.spec), bare_reset()) for slot in turns]
+            pairs = [(_reset(provider, opened, slot, target.spec), bare_reset()) for slot in turns]
             # A line of a way out may still be opening.
             with suppress(AssertionError):
-                until(lambda: held(place.data).count() == before, LINE_SECONDS)
-            leaked = held(place.data).count() - before
-        ahead = [_reset(provider, opened, slot, place.spec, ahead=True) for slot in turns[: times // 2]]
+                until(lambda: held(target.data).count() == before, LINE_SECONDS)
+            leaked = held(target.data).count() - before
+        ahead = [_reset(provider, opened, slot, target.spec, ahead=True) for slot in turns[: times // 2]]
         private = [desktop.private_bytes() / 2**20 for desktop in opened]  # type: ignore[attr-defined]
         opened.pop().close()
-        cold = [_cold(place)]
+        cold = [_cold(target)]
     finally:
         provider.close()
     resets, bare = zip(*pairs, strict=True)
@@ -172,17 +172,17 @@ def _no_file(sha256: str) -> bytes:
 
 
 @contextmanager
-def _bare(place: ResetTarget, template: Template) -> Iterator[Callable[[], float]]:
+def _bare(target: ResetTarget, template: Template) -> Iterator[Callable[[], float]]:
     """A machine reset by QEMU alone; yields a function that resets once and returns the seconds."""
-    supervisor = SlotSupervisor(place.data / "machines")
-    handle = supervisor.start(CLONE, place.order.machine, place=template.place)
+    supervisor = SlotSupervisor(target.data / "machines")
+    handle = supervisor.start(CLONE, target.order.machine, place=template.place)
 
     def reset() -> float:
         nonlocal handle
         start = time.monotonic()
         supervisor.end(handle)
-        handle = supervisor.start(CLONE, place.order.machine, place=template.place)
-        _first_picture(address_of(handle), template.secret, place.spec.screen)
+        handle = supervisor.start(CLONE, target.order.machine, place=template.place)
+        _first_picture(address_of(handle), template.secret, target.spec.screen)
         return time.monotonic() - start
 
     try:
@@ -191,12 +191,12 @@ def _bare(place: ResetTarget, template: Template) -> Iterator[Callable[[], float
         supervisor.close()
 
 
-def _cold(place: ResetTarget) -> float:
+def _cold(target: ResetTarget) -> float:
     """Seconds of a cold boot, with three others running."""
-    supervisor = SlotSupervisor(place.data / "machines")
+    supervisor = SlotSupervisor(target.data / "machines")
     try:
         start = time.monotonic()
-        vm = VmFactory(DEFAULT_LIMITS).boot(supervisor, place.order, "measured")
+        vm = VmFactory(DEFAULT_LIMITS).boot(supervisor, target.order, "measured")
         vm.desktop.frame()
         vm.desktop.close()
         return time.monotonic() - start

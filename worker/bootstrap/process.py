@@ -78,7 +78,7 @@ class WorkerProcess:
     @cached_property
     def judge(self) -> Evaluator:
         """Computes all verdicts of this process; the number of parallel children is limited by memory."""
-        return Evaluator(place=here(compiled_folder(get_settings().data_dir)))
+        return Evaluator(paths=here(compiled_folder(get_settings().data_dir)))
 
     def start(self) -> None:
         """Starts the threads, unless there are no slots. Does not need the database or broker to be available.

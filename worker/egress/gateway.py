@@ -61,7 +61,7 @@ class Gateway:
         Returns:
             Returns the certificate (PEM) that the desktop has to trust; empty if no https host is mocked.
         """
-        hosts = [place.rpartition(":")[0] for place in way_out.mocked]
+        hosts = [target.rpartition(":")[0] for target in way_out.mocked]
         self._authority = CertificateAuthority(hosts) if hosts else None
         self._files = {same(url): sha256 for url, sha256 in way_out.files.items()}
         self._fetch, self._way_out = fetch, way_out
@@ -209,8 +209,8 @@ class Gateway:
         _check_for_proxy(request.host)
         proxy = self._way_out.proxy
         server = await _open_proxy(proxy)
-        place = f"{request.host}:{request.port}"
-        server[1].write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{_credentials(proxy)}\r\n".encode())
+        target = f"{request.host}:{request.port}"
+        server[1].write(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{_credentials(proxy)}\r\n".encode())
         try:
             head = await asyncio.wait_for(server[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError) as error:
@@ -218,7 +218,7 @@ class Gateway:
             raise _Refusal(502, "the configured proxy does not respond") from error
         if head.split(b" ")[1:2] != [b"200"]:
             server[1].close()
-            raise _Refusal(502, f"the configured proxy cannot reach {place}")
+            raise _Refusal(502, f"the configured proxy cannot reach {target}")
         return server
 
 

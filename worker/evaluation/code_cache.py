@@ -44,24 +44,24 @@ def load_all() -> None:
             importlib.import_module(name)
 
 
-def compile_ahead(place: SandboxPaths) -> Thread | None:
+def compile_ahead(paths: SandboxPaths) -> Thread | None:
     """Fills the folder of compiled files in the background. Without it verdicts are only slower.
 
     Returns:
         The thread; None if there is no folder, or it has the files of these sources.
     """
-    if place.compiled is None or _stamp(place.compiled) == _sources(place):
+    if paths.compiled is None or _stamp(paths.compiled) == _sources(paths):
         return None
-    thread = Thread(target=_compile, args=(place, place.compiled), name="compile", daemon=True)
+    thread = Thread(target=_compile, args=(paths, paths.compiled), name="compile", daemon=True)
     thread.start()
     return thread
 
 
-def _compile(place: SandboxPaths, folder: Path) -> None:
-    variables = {**environment(place), "PYTHONPYCACHEPREFIX": str(folder)}
+def _compile(paths: SandboxPaths, folder: Path) -> None:
+    variables = {**environment(paths), "PYTHONPYCACHEPREFIX": str(folder)}
     del variables["PYTHONDONTWRITEBYTECODE"]
-    sources = _sources(place)
-    command = [place.python, "-P", "-c", "from worker.evaluation.code_cache import load_all; load_all()"]
+    sources = _sources(paths)
+    command = [paths.python, "-P", "-c", "from worker.evaluation.code_cache import load_all; load_all()"]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         subprocess.run(
@@ -81,11 +81,11 @@ def _stamp(folder: Path) -> str:
         return ""
 
 
-def _sources(place: SandboxPaths) -> str:
+def _sources(paths: SandboxPaths) -> str:
     """Changes with the interpreter and with the sources: Python compares a compiled file with its source's time."""
-    facts = hashlib.sha256(f"{place.python} {sys.version}".encode())
+    facts = hashlib.sha256(f"{paths.python} {sys.version}".encode())
     for root in ("backend/domain", "worker/evaluation"):
-        for path in sorted((place.code / root).rglob("*.py")):
+        for path in sorted((paths.code / root).rglob("*.py")):
             status = path.stat()
             facts.update(f"{path} {status.st_mtime_ns} {status.st_size}".encode())
     return facts.hexdigest()

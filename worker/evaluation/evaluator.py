@@ -34,11 +34,11 @@ logger = logging.getLogger(__name__)
 class Child(SandboxedProcess):
     """One child process with its folder. Started early, it imports its code while evidence is still being gathered."""
 
-    def __init__(self, sandbox: Sandbox, place: SandboxPaths, limits: ChildLimits) -> None:
+    def __init__(self, sandbox: Sandbox, paths: SandboxPaths, limits: ChildLimits) -> None:
         """Starts the child. Raises EvaluatorFailed."""
         self._limits = limits
         self._answer: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `tidy`.
-        super().__init__(sandbox, place, limits, answers=self._answer)
+        super().__init__(sandbox, paths, limits, answers=self._answer)
 
     def ask(self, request: bytes, seconds: float | None = None) -> dict[str, Any]:
         """Sends the request and waits for the answer. Raises EvaluatorFailed."""
@@ -98,12 +98,12 @@ class Evaluator:
 
     Attributes:
         limits: of each child.
-        place: paths of its code.
+        paths: of its code.
         turns: permits of working children.
 
     Args:
         limits: of each child.
-        place: paths of its code.
+        paths: of its code.
         sandbox: sandbox to use; None = test which works.
         memory: bytes that the worker may use in total; None = this machine's limit.
     """
@@ -111,12 +111,12 @@ class Evaluator:
     def __init__(
         self,
         limits: ChildLimits | None = None,
-        place: SandboxPaths | None = None,
+        paths: SandboxPaths | None = None,
         sandbox: Sandbox | None = None,
         memory: int | None = None,
     ) -> None:
         self.limits = limits or ChildLimits()
-        self.place = place or here()
+        self.paths = paths or here()
         self._memory = most_memory() if memory is None else memory
         self.turns = FairSemaphore(1)
         self.make_room(0)
@@ -138,13 +138,13 @@ class Evaluator:
             if self._sandbox is None:
                 remove_left_folders()
                 self._sandbox = self._find()
-                compile_ahead(self.place)
+                compile_ahead(self.paths)
                 logger.info("evaluator sandbox: %s, %d in parallel", self._sandbox, self.turns.number)
             return self._sandbox
 
     def start(self) -> Child:
         """A child that prepares itself. The caller closes it."""
-        return Child(self.sandbox, self.place, self.limits)
+        return Child(self.sandbox, self.paths, self.limits)
 
     def looks(self, pause: Callable[[float], None] = time.sleep) -> StepEvaluator:
         """A child that evaluates parts after each step while the agent works. The caller closes it.
@@ -152,7 +152,7 @@ class Evaluator:
         Args:
             pause: waits for a turn; may raise if the caller must stop.
         """
-        return StepEvaluator(self.sandbox, self.place, self.limits, partial(self.turns.turn, pause))
+        return StepEvaluator(self.sandbox, self.paths, self.limits, partial(self.turns.turn, pause))
 
     def verdict(
         self,
@@ -205,7 +205,7 @@ class Evaluator:
         reasons = []
         for sandbox in candidates():
             try:
-                child = Child(sandbox, self.place, self.limits)
+                child = Child(sandbox, self.paths, self.limits)
                 try:
                     child.ask(b"probe", PROBE_SECONDS)
                 finally:

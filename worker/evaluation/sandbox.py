@@ -79,35 +79,35 @@ def candidates() -> tuple[Sandbox, ...]:
 
 
 def command(  # noqa: PLR0913 - all that decides the line
-    sandbox: Sandbox, place: SandboxPaths, blobs: Path, limits: ChildLimits, *, root: bool, looks: bool = False
+    sandbox: Sandbox, sandbox_paths: SandboxPaths, blobs: Path, limits: ChildLimits, *, root: bool, looks: bool = False
 ) -> list[str]:
     """The whole command. Pure, except that it checks which system folders are links.
 
     Args:
         sandbox: sandbox to use.
-        place: interpreter and code.
+        sandbox_paths: interpreter and code.
         blobs: folder with the evidence.
         limits: applied by the child itself before it reads anything.
         root: whether the worker is root.
         looks: whether it answers several requests.
     """
     evidence = INSIDE if sandbox.has_view else str(blobs)
-    child = _child(place, evidence, limits, OWN_UID if sandbox.own_user else None)
+    child = _child(sandbox_paths, evidence, limits, OWN_UID if sandbox.own_user else None)
     child += ["--looks"] if looks else []
     if sandbox.has_view:  # Only behind such a fence may evaluation functions that others wrote run.
-        return [*_bwrap(place, blobs, own_user=sandbox.own_user), *child, "--foreign"]
+        return [*_bwrap(sandbox_paths, blobs, own_user=sandbox.own_user), *child, "--foreign"]
     if sandbox in {Sandbox.UNSHARE, Sandbox.UNSHARE_OWN_USER}:
         return ["unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child", *([] if root else ["-Ur"]), *child]
     return child
 
 
-def _child(place: SandboxPaths, evidence: str, limits: ChildLimits, uid: int | None) -> list[str]:
+def _child(sandbox_paths: SandboxPaths, evidence: str, limits: ChildLimits, uid: int | None) -> list[str]:
     user = [] if uid is None else ["--uid", str(uid)]
     named = ["--evidence", evidence, "--limits", json.dumps(asdict(limits))]
-    return [place.python, "-P", "-m", "worker.evaluation.child", *named, *user]
+    return [sandbox_paths.python, "-P", "-m", "worker.evaluation.child", *named, *user]
 
 
-def _bwrap(place: SandboxPaths, blobs: Path, *, own_user: bool) -> list[str]:
+def _bwrap(sandbox_paths: SandboxPaths, blobs: Path, *, own_user: bool) -> list[str]:
     if own_user:
         unshare = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         rights = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
@@ -115,21 +115,21 @@ def _bwrap(place: SandboxPaths, blobs: Path, *, own_user: bool) -> list[str]:
         unshare, rights = ["--unshare-all"], ["--cap-drop", "ALL"]
     return [
         *("bwrap", *unshare, *rights, "--die-with-parent", "--new-session", "--clearenv"),
-        *(word for name, value in _variables(place).items() for word in ("--setenv", name, value)),
+        *(word for name, value in _variables(sandbox_paths).items() for word in ("--setenv", name, value)),
         *(*_system(), "--dev", "/dev", "--perms", "1777", "--size", str(TEMP_BYTES), "--tmpfs", TEMP),
-        *_parents(place.readable),
+        *_parents(sandbox_paths.readable),
         # Tells whether the kernel killed a process for lack of memory: metrics that run programs must distinguish it
         # from a normal exit.
         *("--ro-bind-try", "/proc/vmstat", "/proc/vmstat"),
-        *(word for path in place.readable for word in ("--ro-bind", str(path), str(path))),
-        *(("--ro-bind-try", str(place.compiled), COMPILED) if place.compiled else ()),
+        *(word for path in sandbox_paths.readable for word in ("--ro-bind", str(path), str(path))),
+        *(("--ro-bind-try", str(sandbox_paths.compiled), COMPILED) if sandbox_paths.compiled else ()),
         *("--ro-bind", str(blobs), INSIDE, "--chdir", "/", "--"),
     ]
 
 
-def _variables(place: SandboxPaths) -> dict[str, str]:
-    compiled = {"PYTHONPYCACHEPREFIX": COMPILED} if place.compiled else {}
-    return {**environment(place), **compiled, "HOME": TEMP, "TMPDIR": TEMP}
+def _variables(sandbox_paths: SandboxPaths) -> dict[str, str]:
+    compiled = {"PYTHONPYCACHEPREFIX": COMPILED} if sandbox_paths.compiled else {}
+    return {**environment(sandbox_paths), **compiled, "HOME": TEMP, "TMPDIR": TEMP}
 
 
 def _parents(paths: Sequence[Path]) -> list[str]:
@@ -149,12 +149,12 @@ def _system() -> list[str]:
     return words
 
 
-def environment(place: SandboxPaths) -> dict[str, str]:
+def environment(sandbox_paths: SandboxPaths) -> dict[str, str]:
     """Environment of a child without bubblewrap."""
-    compiled = {"PYTHONPYCACHEPREFIX": str(place.compiled)} if place.compiled else {}
+    compiled = {"PYTHONPYCACHEPREFIX": str(sandbox_paths.compiled)} if sandbox_paths.compiled else {}
     return {
         **compiled,
-        "PYTHONPATH": str(place.code),
+        "PYTHONPATH": str(sandbox_paths.code),
         "OPENBLAS_NUM_THREADS": "1",
         "LANG": "C.UTF-8",
         "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",

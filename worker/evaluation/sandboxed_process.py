@@ -27,13 +27,13 @@ class SandboxedProcess:
     """
 
     def __init__(
-        self, sandbox: Sandbox, place: SandboxPaths, limits: ChildLimits, *, answers: IO[bytes] | None = None
+        self, sandbox: Sandbox, paths: SandboxPaths, limits: ChildLimits, *, answers: IO[bytes] | None = None
     ) -> None:
         """Starts it.
 
         Args:
             sandbox: sandbox to use.
-            place: paths of its code.
+            paths: of its code.
             limits: applied by the child itself.
             answers: file for its stdout; None = a pipe, for several requests.
 
@@ -48,14 +48,14 @@ class SandboxedProcess:
             os.chown(self._folder.name, OWN_UID, OWN_UID)
         self._ended = False
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`.
-        fenced = command(sandbox, place, self.blobs, limits, root=os.geteuid() == 0, looks=answers is None)
+        fenced = command(sandbox, paths, self.blobs, limits, root=os.geteuid() == 0, looks=answers is None)
         try:
             self.process = subprocess.Popen(
                 [*TAKEN_FIRST, *fenced],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE if answers is None else answers,
                 stderr=self._words,
-                env=environment(place),
+                env=environment(paths),
                 cwd="/",
                 start_new_session=True,
             )

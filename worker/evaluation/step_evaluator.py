@@ -36,7 +36,7 @@ class StepEvaluator:
     def __init__(
         self,
         sandbox: Sandbox,
-        place: SandboxPaths,
+        paths: SandboxPaths,
         limits: ChildLimits,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
@@ -44,11 +44,11 @@ class StepEvaluator:
 
         Args:
             sandbox: sandbox to use.
-            place: paths of its code.
+            paths: of its code.
             limits: applied by the child itself.
             turn: context manager that waits for a turn and holds it; may raise if the caller must stop.
         """
-        self._child_arguments = (sandbox, place, limits)
+        self._child_arguments = (sandbox, paths, limits)
         self._turn = turn
         self._child: SandboxedProcess | None = SandboxedProcess(*self._child_arguments)
 

@@ -183,7 +183,7 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
         elif kind == "error":
             raise fault_within(event.get("error"))
         elif kind == "message_stop":
-            return _to_reply([_complete_block(content[place]) for place in sorted(content)], stop, model, usage)
+            return _to_reply([_complete_block(content[index]) for index in sorted(content)], stop, model, usage)
         if len(content) > 4 * _payloads.MOST_CALLS:
             raise nonsense("the response has too many parts")
     raise nonsense("the response ends in the middle")

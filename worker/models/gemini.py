@@ -106,7 +106,7 @@ def _post(request: ModelRequest, path: str, key: str) -> ApiRequest:
             **extra,
         },
         headers=_headers(key),
-        optional={f"{_CONFIG}.{place}": name for place, name in _FIELDS.items()},
+        optional={f"{_CONFIG}.{field}": name for field, name in _FIELDS.items()},
     )
 
 
@@ -258,9 +258,9 @@ def _decision(arguments: Any) -> tuple[str, str]:
     return str(decision.get("decision") or "").lower(), str(decision.get("explanation") or "")
 
 
-def _id(call: Mapping[str, Any], place: int) -> str:
+def _id(call: Mapping[str, Any], index: int) -> str:
     """Its id; else the name, so that a result finds it even without the earlier turn."""
-    return str(call.get("id") or f"{call['name']}#{place}")
+    return str(call.get("id") or f"{call['name']}#{index}")
 
 
 def _tokens(usage: Any) -> Tokens | None:

@@ -189,12 +189,12 @@ def _add(message: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str]
 
 def add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
     """Adds a piece of a call. Servers differ: some send names or whole calls again with each piece."""
-    place = _place(calls, piece)
-    if place >= _payloads.MOST_CALLS:
+    index = _place(calls, piece)
+    if index >= _payloads.MOST_CALLS:
         return
-    while len(calls) <= place:
+    while len(calls) <= index:
         calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
-    call, function = calls[place], piece.get("function") or {}
+    call, function = calls[index], piece.get("function") or {}
     call["id"] = piece.get("id") or call["id"]
     own, name, more = call["function"], function.get("name") or "", function.get("arguments") or ""
     if name != own["name"]:
@@ -210,15 +210,15 @@ def _place(calls: list[dict[str, Any]], piece: dict[str, Any]) -> int:
     Some servers number all calls 0: a piece with a name and another id, after whole arguments, starts the next call.
     Ids alone say little, as others make a new one for each piece.
     """
-    identity, place = piece.get("id"), piece.get("index")
-    if not isinstance(place, int):
+    identity, index = piece.get("id"), piece.get("index")
+    if not isinstance(index, int):
         known = [number for number, call in enumerate(calls) if identity and call["id"] == identity]
         return known[0] if known else len(calls) if identity else max(0, len(calls) - 1)
-    if place < len(calls) and identity and (piece.get("function") or {}).get("name"):
-        call = calls[place]
+    if index < len(calls) and identity and (piece.get("function") or {}).get("name"):
+        call = calls[index]
         if call["id"] not in {"", identity} and _is_whole(call["function"]["arguments"]):
             return len(calls)
-    return place
+    return index
 
 
 def _is_whole(arguments: str) -> bool:

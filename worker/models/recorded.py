@@ -27,15 +27,15 @@ class CassetteClient:
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
         key, words = request_key(request), words_of(request)
         with self._lock:
-            place = next((at for at, line in enumerate(self._read_entries) if _fits(line, key, words)), None)
-            if place is None:
+            index = next((at for at, line in enumerate(self._read_entries) if _fits(line, key, words)), None)
+            if index is None:
                 hint = f'Record it, or add a line with "request": "{key}".'
                 raise ModelApiFailed(
                     f"the cassette {self._endpoint.cassette} has no reply for this request",
                     code="no_recorded_reply",
                     hint=hint,
                 )
-            reply = self._read_entries.pop(place).reply
+            reply = self._read_entries.pop(index).reply
         if on_text is not None and reply.text:
             on_text(reply.text)
         return reply.model_copy(update={"model": reply.model or request.model})

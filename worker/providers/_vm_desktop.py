@@ -209,9 +209,9 @@ def is_refused(address: str) -> bool:
 
     QEMU accepts the connection, and closes it if its guest does not. No answer at all says nothing.
     """
-    place = urlsplit(address)
+    target = urlsplit(address)
     try:
-        with socket.create_connection((place.hostname, place.port), timeout=_REFUSED_SECONDS) as connection:
+        with socket.create_connection((target.hostname, target.port), timeout=_REFUSED_SECONDS) as connection:
             connection.sendall(b"GET /probe HTTP/1.0\r\n\r\n")
             try:
                 return not connection.recv(1)

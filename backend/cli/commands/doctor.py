@@ -33,10 +33,10 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
     """
     from backend.config import get_settings
 
-    place = (data or default_data()).expanduser().absolute()
+    data_folder = (data or default_data()).expanduser().absolute()
     settings = get_settings()
-    checks = all_checks(place, settings.accelerator)
-    results = verdicts(checks, machine.room(place), {"qemu": image_need(place)}, settings.slots)
+    checks = all_checks(data_folder, settings.accelerator)
+    results = verdicts(checks, machine.room(data_folder), {"qemu": image_need(data_folder)}, settings.slots)
     show(checks, results, output)
     works = {result.name for result in results if result.works}
     if "stack" not in works or works.isdisjoint(DESKTOPS):

@@ -86,8 +86,8 @@ def build(
         return
     if system not in images.BUILDERS:
         raise UsageError(f"Unknown system {system!r}. Known: {', '.join(images.BUILDERS)}.", code="unknown_system")
-    place = folder(data)
-    end(images.run(images.builder(system, place, context.args), environment(place, accelerator)))
+    data_folder = folder(data)
+    end(images.run(images.builder(system, data_folder, context.args), environment(data_folder, accelerator)))
 
 
 @app.command()
@@ -101,14 +101,14 @@ def prepare(
     accelerator: AcceleratorOption = None,
 ) -> None:
     """Boot an image once and store the template that its desktops are cloned from, before a run needs it."""
-    place = folder(data)
-    entry = image_named(place, name)
+    data_folder = folder(data)
+    entry = image_named(data_folder, name)
     if entry.image is None or entry.problem:
         raise CliError(f"Image {name} cannot be used: {entry.problem}", code="image_not_usable")
     sizes = [(screen.width, screen.height) for screen in entry.image.screens]
     resolution = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in sizes else sizes[0]
     progress(f"Preparing {name} for {resolution[0]}x{resolution[1]} ...")
-    code, reply = images.ask(images.preparer(name, resolution), environment(place, accelerator))
+    code, reply = images.ask(images.preparer(name, resolution), environment(data_folder, accelerator))
     end(code)
     print_object(json.loads(reply), output, print_facts)
 
@@ -122,13 +122,13 @@ def remove(
     """Remove an image and its templates. Running machines are not affected."""
     from backend.services.machines.machine_images import remove_image
 
-    place = folder(data)
-    entry = image_named(place, name)
+    data_folder = folder(data)
+    entry = image_named(data_folder, name)
     total = entry.size + sum(template.size for template in entry.templates)
     if not yes:
         typer.confirm(f"Remove {name} ({total / GIB:.1f} GiB)? This cannot be undone.", abort=True, err=True)
     try:
-        freed = remove_image(place, name)
+        freed = remove_image(data_folder, name)
     except OSError as error:
         raise CliError(f"Image {name} cannot be removed: {error}.", code="image_not_removable") from error
     progress(f"Removed {name}; {freed / GIB:.1f} GiB freed.")
@@ -175,7 +175,7 @@ def row_of(entry: "FoundImage") -> dict[str, Any]:
         "bytes": entry.size + sum(template.size for template in entry.templates),
         "prepared": ["x".join(map(str, template.screen)) for template in entry.templates],
         "problem": entry.problem,
-        "folder": str(entry.place),
+        "folder": str(entry.folder),
     }
 
 

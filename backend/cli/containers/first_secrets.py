@@ -63,27 +63,27 @@ def lay_out(root: Path, *, owned: bool = True) -> bool:
     return not written
 
 
-def _write(place: Path, files: Mapping[str, str], *, owned: bool) -> None:
+def _write(folder: Path, files: Mapping[str, str], *, owned: bool) -> None:
     """Writes a folder and its files, replacing what an interrupted start left behind."""
-    place.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     if owned:
         # Without further capabilities, root can only enter folders that it owns.
-        os.chown(place, 0, 0)
-    place.chmod(0o700)
+        os.chown(folder, 0, 0)
+    folder.chmod(0o700)
     for name, text in files.items():
-        file = place / name
+        file = folder / name
         file.unlink(missing_ok=True)
         file.write_text(text, encoding="utf-8")
         file.chmod(0o400)
-    place.chmod(0o500)
+    folder.chmod(0o500)
 
 
-def _give(place: Path, reader: int) -> None:
+def _give(folder: Path, reader: int) -> None:
     """Changes the owner of a folder and its files."""
-    os.chown(place, 0, 0)
-    for file in place.iterdir():
+    os.chown(folder, 0, 0)
+    for file in folder.iterdir():
         os.chown(file, reader, reader)
-    os.chown(place, reader, reader)
+    os.chown(folder, reader, reader)
 
 
 def main() -> None:

@@ -209,6 +209,6 @@ def _metrics(rows: Sequence[Row]) -> Columns:
     return {name: partial(_metric, index) for index, name in enumerate(names)}
 
 
-def _metric(place: int, row: Row) -> str:
-    metric = row["metrics"][place]
+def _metric(index: int, row: Row) -> str:
+    metric = row["metrics"][index]
     return rate(metric["value"], metric["interval"])

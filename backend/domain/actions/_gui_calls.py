@@ -324,8 +324,8 @@ def _action_line(line: str, names: Mapping[str, str], example: str) -> GuiCall:
     if verb == "type" and inner:
         return GuiCall(name, {"text": inner[1]})
     if verb == "scroll" and (scroll := _SCROLL.match(rest)):
-        place = scroll["before"] or scroll["behind"]
-        return GuiCall(name, {"text": scroll["way"], **({"point": place} if place else {})})
+        point = scroll["before"] or scroll["behind"]
+        return GuiCall(name, {"text": scroll["way"], **({"point": point} if point else {})})
     if _POINTS.match(rest) or numbers_of(rest):
         return GuiCall(name, {"point": _BETWEEN_POINTS.sub(r"\1 \2", rest)})
     if inner is None:

@@ -100,10 +100,10 @@ def _of_page(browser: Browser, tab: Tab, windows: Sequence[Window]) -> list[Elem
     window = window_of(tab, windows)
     if window is None or min(size) <= 0:
         return []
-    place = page_origin(window, *size)
+    origin = page_origin(window, *size)
     above = windows[windows.index(window) + 1 :]
     rows = reply.get("found")
-    elements = (_element(row, place, size[2]) for row in (rows if isinstance(rows, list) else [])[:MOST_PER_SOURCE])
+    elements = (_element(row, origin, size[2]) for row in (rows if isinstance(rows, list) else [])[:MOST_PER_SOURCE])
     return [element for element in elements if element is not None and not _covered(element, above)]
 
 
@@ -120,14 +120,14 @@ def page_origin(window: Window, width: float, height: float, ratio: float) -> tu
     return window.x + edge, max(float(window.y), window.y + window.height - edge - height * ratio)
 
 
-def _element(row: Any, place: tuple[float, float], ratio: float) -> Element | None:
+def _element(row: Any, origin: tuple[float, float], ratio: float) -> Element | None:
     """One row of a page's answer, which is untrusted."""
     if not isinstance(row, list) or len(row) != 7:  # noqa: PLR2004 - as LOOK makes them
         return None
     tag, role, text = (str(part)[:MOST_TEXT] for part in row[:3])
     x1, y1, x2, y2 = (_number(part) * ratio for part in row[3:])
-    left, top = math.floor(place[0] + x1), math.floor(place[1] + y1)
-    right, bottom = math.ceil(place[0] + x2), math.ceil(place[1] + y2)
+    left, top = math.floor(origin[0] + x1), math.floor(origin[1] + y1)
+    right, bottom = math.ceil(origin[0] + x2), math.ceil(origin[1] + y2)
     if right <= left or bottom <= top:
         return None
     plain = " ".join(text.split())

@@ -101,11 +101,11 @@ def compose(
     """
     composer = _Composer(pool, random.Random(seed), most_nodes)  # noqa: S311 - graphs are no secret, and must come again.
     relaxation = [0] * len(requests)
-    for number, (place, request) in enumerate(cycle(enumerate(requests))):
-        composition = composer.further(request, relaxation[place])
-        while composition is None and relaxation[place] < len(request.not_hard):
-            relaxation[place] += 1
-            composition = composer.further(request, relaxation[place])
+    for number, (index, request) in enumerate(cycle(enumerate(requests))):
+        composition = composer.further(request, relaxation[index])
+        while composition is None and relaxation[index] < len(request.not_hard):
+            relaxation[index] += 1
+            composition = composer.further(request, relaxation[index])
         if composition is None:
             raise Invalid(
                 f"the pool gives no further graph for {request.capability or 'any'}; {number} graphs were composed",
@@ -132,7 +132,7 @@ class _Composer:
         for _ in range(MOST_TRIES if certain else RELAXATION_TRIES):
             group = self._rng.choice(self._groups)
             places = group.grow(bounds, self._rng, self._most_nodes)
-            nodes = frozenset(group.parts[place].number for place in places)
+            nodes = frozenset(group.parts[index].number for index in places)
             if places and nodes not in self._keys:
                 self._keys.add(nodes)
                 self._exist.add(key)
@@ -194,15 +194,15 @@ class _Group:
         """The graph of these places, its nodes in an order of the graph."""
         before = self._before(selected)
         names: dict[int, str] = {}
-        for place in check_order({str(p): [str(q) for q in earlier] for p, earlier in before.items()}):
-            subtask = self.parts[int(place)].subtask.id
+        for index in check_order({str(p): [str(q) for q in earlier] for p, earlier in before.items()}):
+            subtask = self.parts[int(index)].subtask.id
             again = sum(self.parts[known].subtask.id == subtask for known in names)
-            names[int(place)] = f"{subtask}.{again + 1}" if again else subtask
+            names[int(index)] = f"{subtask}.{again + 1}" if again else subtask
         nodes = tuple(
-            GraphNode(name=name, subtask=self.parts[place].subtask.id, values=self.parts[place].values)
-            for place, name in names.items()
+            GraphNode(name=name, subtask=self.parts[index].subtask.id, values=self.parts[index].values)
+            for index, name in names.items()
         )
-        after = {name: tuple(names[q] for q in before[place]) for place, name in names.items()}
+        after = {name: tuple(names[q] for q in before[index]) for index, name in names.items()}
         graph = TaskGraph(nodes=nodes, after=after)
         return GraphComposition(graph=graph, intent=self.intent, request=request, complexity=self._complexity(selected))
 
@@ -210,13 +210,13 @@ class _Group:
         """Bits of the choices that may bring more of a dimension; of all that are allowed, where none does."""
         bits = allowed
         if dimension == "knowledge":
-            used = {self._categories[place] for place in selected}
+            used = {self._categories[index] for index in selected}
             bits &= _bits(index for index, category in enumerate(self._categories) if category not in used)
         elif dimension in {"dependency", "hierarchy"}:
-            bits &= _union(self._out[place] | self._into[place] for place in selected)
+            bits &= _union(self._out[index] | self._into[index] for index in selected)
         elif dimension == "branch":
-            ends = [place for place in selected if not self._out[place] & _bits(selected)]
-            bits &= ~_union(self._out[place] for place in ends)
+            ends = [index for index in selected if not self._out[index] & _bits(selected)]
+            bits &= ~_union(self._out[index] for index in ends)
         return bits or allowed
 
     def _checked_complexity(self, selected: Sequence[int], bounds: Mapping[str, Bounds]) -> Complexity | None:
@@ -228,11 +228,11 @@ class _Group:
         return counted if all(getattr(counted, name) <= most for name, (_, most) in bounds.items()) else None
 
     def _complexity(self, selected: Sequence[int]) -> Complexity:
-        before = {str(place): [str(edge) for edge in earlier] for place, earlier in self._before(selected).items()}
-        return complexity(before, {str(place): self._apps[place] for place in selected})
+        before = {str(index): [str(edge) for edge in earlier] for index, earlier in self._before(selected).items()}
+        return complexity(before, {str(index): self._apps[index] for index in selected})
 
     def _before(self, selected: Sequence[int]) -> dict[int, list[int]]:
-        return {place: [edge for edge in selected if self._into[place] >> edge & 1] for place in selected}
+        return {index: [edge for edge in selected if self._into[index] >> edge & 1] for index in selected}
 
 
 def _serving(makes: Sequence[Things], all_needs: Sequence[Things]) -> list[int]:
@@ -269,7 +269,7 @@ def _bounds(dimension: str, level: Difficulty) -> Bounds:
 
 
 def _bits(places: Iterator[int] | Sequence[int]) -> int:
-    return sum(1 << place for place in places)
+    return sum(1 << index for index in places)
 
 
 def _union(bits: Iterator[int]) -> int:

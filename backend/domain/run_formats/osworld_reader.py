@@ -163,9 +163,9 @@ def _arguments(base: Path, problems: _Problems) -> dict[str, Any]:
 
 def _episode(folder: Path, example: Path, max_steps: object, problems: _Problems) -> dict[str, Any]:
     """Fields of an `OutsideEpisode`."""
-    place = folder / example
-    score = _score(place / "result.txt", example / "result.txt", problems)
-    steps, ended_by, error = _trajectory(place / "traj.jsonl", example / "traj.jsonl", problems)
+    example_folder = folder / example
+    score = _score(example_folder / "result.txt", example / "result.txt", problems)
+    steps, ended_by, error = _trajectory(example_folder / "traj.jsonl", example / "traj.jsonl", problems)
     if ended_by is None and score is not None and isinstance(max_steps, int) and steps >= max_steps > 0:
         ended_by = EndedBy.STEPS
     passes = [match for part in example.parts[:-2] if (match := _PASS.fullmatch(part))]

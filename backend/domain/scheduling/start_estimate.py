@@ -23,7 +23,7 @@ def starts_in(ahead: int, seconds: float, remaining: Sequence[float], at_once: i
     if slots <= 0:
         return None
     ends, estimate = sorted(remaining), (sum(remaining) + seconds) / slots
-    place = len(ends) - slots + ahead
-    if place < len(ends):
-        estimate = min(estimate, ends[place])
+    index = len(ends) - slots + ahead
+    if index < len(ends):
+        estimate = min(estimate, ends[index])
     return estimate or None

@@ -81,9 +81,9 @@ def attempt(step: OracleStep, screen: VisibleScreen) -> tuple[bool, list[Action]
         start, end = screen.find(step.drag.start), screen.find(step.drag.end)
         return start is not None and end is not None, _drag(step, start, end)
     if step.scroll is not None:
-        place = screen.find(step.scroll.at)
-        over = [] if place is None else [_point(ActionType.MOVE_TO, place, step.scroll.at)]
-        return place is not None, [*over, Action(type=ActionType.SCROLL, dy=step.scroll.dy)]
+        element = screen.find(step.scroll.at)
+        over = [] if element is None else [_point(ActionType.MOVE_TO, element, step.scroll.at)]
+        return element is not None, [*over, Action(type=ActionType.SCROLL, dy=step.scroll.dy)]
     for selector, kind, extra in _pointing(step):
         widget = screen.find(selector)
         return widget is not None, [] if widget is None else [_point(kind, widget, selector, **extra)]

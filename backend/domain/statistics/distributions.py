@@ -28,10 +28,10 @@ def spread(values: Sequence[float]) -> Spread | None:
 
 
 def _quantile(ranked: Sequence[float], share: float) -> float:
-    place = share * (len(ranked) - 1)
-    before = int(place)
+    position = share * (len(ranked) - 1)
+    before = int(position)
     after = min(before + 1, len(ranked) - 1)
-    return ranked[before] + (place - before) * (ranked[after] - ranked[before])
+    return ranked[before] + (position - before) * (ranked[after] - ranked[before])
 
 
 class Bar(NamedTuple):

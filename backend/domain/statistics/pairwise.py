@@ -132,9 +132,9 @@ class _Davidson:
     def __init__(self, names: Sequence[str], scores: Sequence[Score], prior: float) -> None:
         import numpy as np
 
-        place = {name: number for number, name in enumerate(names)}
+        index_of = {name: number for number, name in enumerate(names)}
         self.count, self.prior = len(names), prior
-        self.pairs: Any = np.array([(place[score.first], place[score.second]) for score in scores])
+        self.pairs: Any = np.array([(index_of[score.first], index_of[score.second]) for score in scores])
         self.outcomes: Any = np.array([(score.wins, score.losses, score.ties) for score in scores], dtype=float)
         self.with_ties = prior > 0.0 or bool(self.outcomes[:, 2].sum() > 0.0)
         self.totals = _totals(names, scores)

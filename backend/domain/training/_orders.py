@@ -32,7 +32,7 @@ def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int |
     @cache
     def ways(done_mask: int) -> int:
         nexts = [index for index in range(len(names)) if _may_come(index, done_mask, needs)]
-        return sum(ways(done_mask | 1 << place) for place in nexts) if nexts else 1
+        return sum(ways(done_mask | 1 << index) for index in nexts) if nexts else 1
 
     number = done_mask = 0
     for name in order:
@@ -46,5 +46,5 @@ def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int |
     return number
 
 
-def _may_come(place: int, done_mask: int, needs: Sequence[int]) -> bool:
-    return not done_mask >> place & 1 and needs[place] & ~done_mask == 0
+def _may_come(index: int, done_mask: int, needs: Sequence[int]) -> bool:
+    return not done_mask >> index & 1 and needs[index] & ~done_mask == 0

@@ -47,9 +47,9 @@ class OmnibenchTasks:
 def reached_order(recorded: ExportedAttempt) -> Sequence[str]:
     """Names of the reached parts in the order in which they were reached; of one step, as the graph has them."""
     graph = {part.name: part.after for part in recorded.task.evaluator.parts}
-    place = {name: number for number, name in enumerate(check_order(graph))}
+    order = {name: number for number, name in enumerate(check_order(graph))}
     reached = [part for part in recorded.parts if part.reached and part.step is not None]
-    return [part.name for part in sorted(reached, key=lambda part: (part.step, place.get(part.name, 0)))]
+    return [part.name for part in sorted(reached, key=lambda part: (part.step, order.get(part.name, 0)))]
 
 
 def intent_of(recorded: ExportedAttempt) -> str:

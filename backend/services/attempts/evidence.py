@@ -140,15 +140,15 @@ def plan_of(
     return plan
 
 
-def _earlier_call(calls: Sequence[Mapping[str, Any]], call: MetricCall, place: int) -> Mapping[str, Any]:
+def _earlier_call(calls: Sequence[Mapping[str, Any]], call: MetricCall, index: int) -> Mapping[str, Any]:
     """The old call that this one repeats: the one at its position, else the first with the same getters."""
-    order = sorted(range(len(calls)), key=lambda position: (position != place, position))
+    order = sorted(range(len(calls)), key=lambda position: (position != index, position))
     for sides in (("result", "expected"), ("result",)):
         for position in order:
             if all(calls[position].get(side) == getattr(call, side) for side in sides):
                 return calls[position]
     # Another getter was at this position: evidence is missing, rather than "never reached".
-    return {"notes": calls[place].get("notes", ())} if place < len(calls) else {}
+    return {"notes": calls[index].get("notes", ())} if index < len(calls) else {}
 
 
 def _side(
@@ -162,8 +162,8 @@ def _side(
     getter = str(spec.get("type", ""))
     if not same_task and needs_no_desktop(task, spec):
         return EvidenceSide(role, getter, spec, anew=True)
-    calls, rows, place = stored
-    order = sorted(range(len(calls)), key=lambda position: (position != place, position))
+    calls, rows, index = stored
+    order = sorted(range(len(calls)), key=lambda position: (position != index, position))
     for evidence_role in (role, *(other_role for other_role in EvidenceRole if other_role is not role)):
         for position in order:
             known = calls[position]

@@ -215,9 +215,9 @@ def _parse_fields(kind: PluginKind, dialect: str, prefix: str, typed: Typed, *, 
     try:
         return values_of(fields, texts, whole=whole)
     except Invalid as error:
-        place = f"{prefix}.p.{error.path}"
+        field = f"{prefix}.p.{error.path}"
         raise Invalid(
-            error.message.removeprefix(f"{error.path}: "), code="invalid_draft", path=place, hint=error.hint
+            error.message.removeprefix(f"{error.path}: "), code="invalid_draft", path=field, hint=error.hint
         ) from error
 
 

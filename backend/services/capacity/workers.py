@@ -31,8 +31,8 @@ def host_identity() -> str:
     parts = [socket.gethostname()]
     for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         try:
-            place = Path(path)
-            parts.append(str(place.readlink()) if place.is_symlink() else place.read_text(encoding="ascii").strip()[:8])
+            file = Path(path)
+            parts.append(str(file.readlink()) if file.is_symlink() else file.read_text(encoding="ascii").strip()[:8])
         except OSError:
             parts.append("?")
     return "/".join(parts)

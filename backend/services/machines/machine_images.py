@@ -24,7 +24,7 @@ class FoundTemplate:
         size: bytes on the disk.
     """
 
-    place: Path
+    folder: Path
     screen: tuple[int, int]
     size: int
 
@@ -41,7 +41,7 @@ class FoundImage:
     """
 
     name: str
-    place: Path
+    folder: Path
     image: MachineImage | None
     problem: str
     size: int
@@ -95,38 +95,38 @@ def remove_image(data: Path, name: str) -> int:
     """
     image = image_by_name(data, name)
     # Rename first: a partially removed folder must not look like an image.
-    aside = image.place.with_name(f".removed-{name}")
+    aside = image.folder.with_name(f".removed-{name}")
     shutil.rmtree(aside, ignore_errors=True)
-    image.place.rename(aside)
+    image.folder.rename(aside)
     shutil.rmtree(aside)
     for template in image.templates:
-        shutil.rmtree(template.place)
-        template.place.with_name(f"{template.place.name}.lock").unlink(missing_ok=True)
+        shutil.rmtree(template.folder)
+        template.folder.with_name(f"{template.folder.name}.lock").unlink(missing_ok=True)
     return image.size + sum(template.size for template in image.templates)
 
 
-def _read_image(place: Path, templates: Iterable[FoundTemplate], default: str) -> FoundImage:
+def _read_image(folder: Path, templates: Iterable[FoundTemplate], default: str) -> FoundImage:
     image, problem = None, ""
     try:
-        image = read_image(place)
+        image = read_image(folder)
     except DeskarenaError as error:
         problem = str(error)
-    return FoundImage(place.name, place, image, problem, _size(place), tuple(templates), place.name == default)
+    return FoundImage(folder.name, folder, image, problem, _size(folder), tuple(templates), folder.name == default)
 
 
 def _templates(data: Path) -> Iterable[tuple[str, FoundTemplate]]:
     """(image name, template) of every valid template."""
-    folder = data / TEMPLATES
-    for place in sorted(folder.iterdir()) if folder.is_dir() else []:
+    templates = data / TEMPLATES
+    for folder in sorted(templates.iterdir()) if templates.is_dir() else []:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            facts = json.loads((place / ABOUT).read_text(encoding="utf-8"))
+            facts = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
             width, height = facts["screen"]
-            yield str(facts["image"]), FoundTemplate(place, (int(width), int(height)), _size(place))
+            yield str(facts["image"]), FoundTemplate(folder, (int(width), int(height)), _size(folder))
 
 
-def _size(place: Path) -> int:
+def _size(folder: Path) -> int:
     """Disk usage of a folder: sparse files use less than their length."""
-    return sum(path.lstat().st_blocks * 512 for path in place.rglob("*") if path.is_file())
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
 
 
 def description(image: MachineImage) -> str:

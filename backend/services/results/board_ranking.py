@@ -182,8 +182,8 @@ def ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
     places = standings([(value.mean, value.interval) for _, value in able])
     lower = [row.lower or 0.0 for row, _ in able]
     placed = [
-        replace(row, standing=place, lower_rank=rank(row.lower or 0.0, lower))
-        for (row, _), place in zip(able, places, strict=True)
+        replace(row, standing=standing, lower_rank=rank(row.lower or 0.0, lower))
+        for (row, _), standing in zip(able, places, strict=True)
     ]
     rest = [row for row in rows if row.reasons or row.primary is None]
     return sorted(placed + rest, key=_order)

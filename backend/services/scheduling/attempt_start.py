@@ -31,23 +31,26 @@ def begin(
         images: images of the worker's desktops.
     """
     claims = Claims(session, images)
-    starts = [(item, claims.make(item, uuid7(), place), place) for item, place in zip(starting, places, strict=True)]
+    starts = [
+        (item, claims.make(item, uuid7(), leased_slot), leased_slot)
+        for item, leased_slot in zip(starting, places, strict=True)
+    ]
     scheduler.count_starts(session, Counter(item.episode.run_id for item in starting))
     attempts.add_all(session, [_attempt(*start) for start in starts])
     _tell(session, starts)
     return [claim for _, claim, _ in starts]
 
 
-def _attempt(starting: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict[str, Any]:
+def _attempt(starting: StartingEpisode, claim: Claim, leased_slot: LeasedSlot) -> dict[str, Any]:
     episode = starting.episode
     return {
         "id": claim.attempt_id,
         "episode_id": episode.id,
         "number": episode.number,
-        "worker_id": place.worker_id,
-        "slot_id": place.slot_id,
-        "lease_id": place.lease_id,
-        "fencing_token": place.slot.fence,
+        "worker_id": leased_slot.worker_id,
+        "slot_id": leased_slot.slot_id,
+        "lease_id": leased_slot.lease_id,
+        "fencing_token": leased_slot.slot.fence,
         "controller": (AttemptController.PERSON if starting.run.human else AttemptController.AGENT).value,
         "human_feedback": dict(episode.human_feedback) if episode.human_feedback else None,
         "desktop": {"image": claim.image},
@@ -57,13 +60,17 @@ def _attempt(starting: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict
 
 def _tell(session: Session, starts: Sequence[tuple[StartingEpisode, Claim, LeasedSlot]]) -> None:
     by_run: dict[UUID, list[NewEvent]] = defaultdict(list)
-    for starting, claim, place in starts:
+    for starting, claim, leased_slot in starts:
         episode = starting.episode
         run = by_run[episode.run_id]
         if not run and starting.run.queued:
             run.append(NewEvent(EventKind.RUN_STATE, _move(RunState.QUEUED, RunState.RUNNING)))
         run.append(NewEvent(EventKind.EPISODE_STATE, _move(EpisodeState.WAITING, EpisodeState.RUNNING), episode.id))
-        started = {"number": episode.number, "state": AttemptState.PREPARING.value, "worker": str(place.worker_id)}
+        started = {
+            "number": episode.number,
+            "state": AttemptState.PREPARING.value,
+            "worker": str(leased_slot.worker_id),
+        }
         run.append(NewEvent(EventKind.ATTEMPT_STARTED, started, episode.id, claim.attempt_id))
     events.append_all(session, by_run)
 

@@ -116,7 +116,7 @@ class StartingEpisode:
     run: RunFacts
 
 
-def begin_claim_span(session: Session, starting: "StartingEpisode", attempt_id: UUID, place: LeasedSlot) -> str:
+def begin_claim_span(session: Session, starting: "StartingEpisode", attempt_id: UUID, leased_slot: LeasedSlot) -> str:
     """Context of a span that ends with the commit; without one it is never sent. Empty without traces.
 
     It links to the submission. It also continues its trace, unless the run has one for each episode: then all attempts
@@ -138,7 +138,7 @@ def begin_claim_span(session: Session, starting: "StartingEpisode", attempt_id: 
             "deskarena.episode.id": str(episode.id),
             "deskarena.attempt.id": str(attempt_id),
             "deskarena.attempt.number": episode.number,
-            "deskarena.worker.id": str(place.worker_id),
+            "deskarena.worker.id": str(leased_slot.worker_id),
         },
         kind="consumer",
         parent="" if apart else run.trace_parent,
@@ -161,19 +161,19 @@ class Claims:
     session: Session
     images: Sequence[ImageOffer]
 
-    def make(self, starting: StartingEpisode, attempt_id: UUID, place: LeasedSlot) -> Claim:
+    def make(self, starting: StartingEpisode, attempt_id: UUID, leased_slot: LeasedSlot) -> Claim:
         """The claim of an episode for the given attempt and place."""
         episode, task, run = starting.episode, starting.task, starting.run
         facts = _facts(self.session, run.task_set_id)
         return Claim(
-            fence=Fence(attempt_id, place.slot.fence),
+            fence=Fence(attempt_id, leased_slot.slot.fence),
             attempt_id=attempt_id,
             episode_id=episode.id,
             run_id=episode.run_id,
             task_id=episode.task_id,
-            lease_id=place.lease_id,
-            provider=place.provider,
-            slot=place.slot,
+            lease_id=leased_slot.lease_id,
+            provider=leased_slot.provider,
+            slot=leased_slot.slot,
             task=task,
             config=run.config,
             seed=episode.seed,
@@ -182,7 +182,7 @@ class Claims:
             trajectory=self._trajectory(episode, run.config),
             benchmark=facts.benchmark,
             image=image_for(self.images, run.config.desktop_image, task.labels.os),
-            trace_parent=begin_claim_span(self.session, starting, attempt_id, place),
+            trace_parent=begin_claim_span(self.session, starting, attempt_id, leased_slot),
         )
 
     def _trajectory(self, episode: StartedEpisode, config: RunConfig) -> tuple[Decision, ...]:

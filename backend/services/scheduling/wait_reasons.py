@@ -110,17 +110,17 @@ class _QueueView:
         places = repository.places(self._session, run_id, [episode.id for episode in episodes])
         workers, reasons = self._able(run.provider), {}
         for episode in episodes:
-            place, need = (
+            queue_position, need = (
                 places.get(episode.id),
                 needs.get(episode.requirements_id) if episode.requirements_id else None,
             )
             need = need and need.for_task(episode.task_id)
-            ahead = None if place is None else place.ahead
+            ahead = None if queue_position is None else queue_position.ahead
             waiter = EpisodeWait(
                 episode.available_at, stored_reason(episode.reason_code, episode.reason), need, self._lacking(need)
             )
             reason = why(waiter, stand, workers, self._time, ahead)
-            starts = self._starts(run, place) if reason.timed and place is not None else None
+            starts = self._starts(run, queue_position) if reason.timed and queue_position is not None else None
             reasons[episode.id] = WaitView(
                 reason=reason.text,
                 reason_code=reason.code,
@@ -205,10 +205,10 @@ class _QueueView:
         before = [run.id for run in _before(now, mine)]
         return beginning(now, repository.count_waiting(self._session, before)) if before else {}
 
-    def _starts(self, run: Run, place: QueuePosition) -> datetime | None:
+    def _starts(self, run: Run, queue_position: QueuePosition) -> datetime | None:
         if run.id not in self._under_way:
             self._under_way[run.id] = repository.remaining(self._session, run.id), self._at_once(run)
-        seconds = starts_in(place.ahead, place.seconds, *self._under_way[run.id])
+        seconds = starts_in(queue_position.ahead, queue_position.seconds, *self._under_way[run.id])
         return None if seconds is None else self._time + timedelta(seconds=seconds)
 
     def _at_once(self, run: Run) -> int:

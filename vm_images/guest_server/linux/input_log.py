@@ -115,10 +115,10 @@ def _range(**ranges: tuple[int, int]) -> dict[str, Any]:
 
 def _requests(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Splits a client's data into requests; lengths are in units of four bytes."""
-    place = 0
-    while place + _REQUEST.size <= len(data):
-        number, _, length = _REQUEST.unpack_from(data, place)
+    offset = 0
+    while offset + _REQUEST.size <= len(data):
+        number, _, length = _REQUEST.unpack_from(data, offset)
         if length == 0:
             return
-        yield number, data[place : place + 4 * length]
-        place += 4 * length
+        yield number, data[offset : offset + 4 * length]
+        offset += 4 * length

@@ -37,31 +37,31 @@ class SelectionReader:
 
     def _ask(self, target: int) -> bytes | None:
         self._x.fresh_events()
-        place = self._x.atom("DESKARENA_CLIPBOARD")
-        self._window.delete_property(place)
-        self._window.convert_selection(self._x.atom("CLIPBOARD"), target, place, X.CurrentTime)
+        property_name = self._x.atom("DESKARENA_CLIPBOARD")
+        self._window.delete_property(property_name)
+        self._window.convert_selection(self._x.atom("CLIPBOARD"), target, property_name, X.CurrentTime)
         answer = self._wait(lambda event: event.type == X.SelectionNotify)
         if answer.property == X.NONE:
             return None
-        return self._collect(place)
+        return self._collect(property_name)
 
-    def _collect(self, place: int) -> bytes:
-        kind, data = self._read_property(place)
+    def _collect(self, property_name: int) -> bytes:
+        kind, data = self._read_property(property_name)
         if kind != self._x.atom("INCR"):
             return data
         collected = bytearray()
         while True:
-            self._wait(lambda event: _is_new(event, place))
-            _, piece = self._read_property(place)
+            self._wait(lambda event: _is_new(event, property_name))
+            _, piece = self._read_property(property_name)
             if not piece:
                 return bytes(collected)
             collected += piece
             self._check(len(collected))
 
-    def _read_property(self, place: int) -> tuple[int, bytes]:
+    def _read_property(self, property_name: int) -> tuple[int, bytes]:
         """Type and bytes of the property, which is deleted (for text in pieces this requests the next one)."""
-        reply = self._window.get_property(place, X.AnyPropertyType, 0, self._longest // 4 + 1)
-        self._window.delete_property(place)
+        reply = self._window.get_property(property_name, X.AnyPropertyType, 0, self._longest // 4 + 1)
+        self._window.delete_property(property_name)
         self._x.display.flush()
         if reply is None:
             return 0, b""
@@ -88,5 +88,5 @@ class SelectionReader:
             select.select([self._x.display.fileno()], [], [], remaining)
 
 
-def _is_new(event: Any, place: int) -> bool:
-    return bool(event.type == X.PropertyNotify and event.atom == place and event.state == X.PropertyNewValue)
+def _is_new(event: Any, property_name: int) -> bool:
+    return bool(event.type == X.PropertyNotify and event.atom == property_name and event.state == X.PropertyNewValue)

@@ -224,8 +224,8 @@ class _Session:
         way_out = leading(lambda: asyncio.open_unix_connection(self._config.egress_socket))
         await asyncio.start_unix_server(api, sock=listener)
         if self._config.egress_socket:
-            place = urlsplit(self._config.egress_proxy)
-            await asyncio.start_server(way_out, place.hostname, place.port)
+            proxy = urlsplit(self._config.egress_proxy)
+            await asyncio.start_server(way_out, proxy.hostname, proxy.port)
         print(json.dumps(facts), flush=True)
         await self._end.wait()
         return self._problem

@@ -34,9 +34,9 @@ async def start_relay(machine: Machine) -> "asyncio.AbstractServer | None":
     lead = _by_socket(machine.egress_socket) if machine.egress_socket else machine.lines and machine.lines.lead
     if not lead:
         return None
-    place = urlsplit(machine.egress_proxy)
+    proxy = urlsplit(machine.egress_proxy)
     try:
-        return await asyncio.start_server(lead, place.hostname, place.port)
+        return await asyncio.start_server(lead, proxy.hostname, proxy.port)
     except OSError as error:
         _log.warning("no egress: %s", error)
         return None

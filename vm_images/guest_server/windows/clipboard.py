@@ -29,12 +29,12 @@ class WindowsClipboard:
             handle = user32.GetClipboardData(_UNICODE_TEXT)
             if not handle:
                 return ""
-            place = kernel32.GlobalLock(handle)
-            if not place:
+            memory = kernel32.GlobalLock(handle)
+            if not memory:
                 raise failure("the clipboard's text")
             try:
                 size = min(kernel32.GlobalSize(handle) // _CHARACTER_BYTES, self._longest)
-                text = ctypes.string_at(place, size * _CHARACTER_BYTES).decode("utf-16-le", "replace")
+                text = ctypes.string_at(memory, size * _CHARACTER_BYTES).decode("utf-16-le", "replace")
             finally:
                 kernel32.GlobalUnlock(handle)
         return text.partition("\0")[0].replace("\r\n", "\n")
@@ -58,10 +58,10 @@ def give(kind: int, data: bytes) -> None:
         if not user32.EmptyClipboard():
             raise failure("the clipboard")
         handle = kernel32.GlobalAlloc(_MOVEABLE, len(data))
-        place = kernel32.GlobalLock(handle) if handle else None
-        if not place:
+        memory = kernel32.GlobalLock(handle) if handle else None
+        if not memory:
             raise failure("no memory for the clipboard")
-        ctypes.memmove(place, data, len(data))
+        ctypes.memmove(memory, data, len(data))
         kernel32.GlobalUnlock(handle)
         # From here on Windows owns the memory.
         if not user32.SetClipboardData(kind, handle):

@@ -101,8 +101,10 @@ class _Variant(ctypes.Structure):
     def plain(self) -> "str | int | float | bool | None":
         """Texts, numbers and booleans; None for everything else."""
         if self.kind == _BSTR:
-            place = self.data.pointer
-            return "" if place is None else ctypes.wstring_at(place, oleaut32.SysStringLen(ctypes.c_void_p(place)))
+            pointer = self.data.pointer
+            return (
+                "" if pointer is None else ctypes.wstring_at(pointer, oleaut32.SysStringLen(ctypes.c_void_p(pointer)))
+            )
         if self.kind == _BOOL:
             return bool(self.data.truth)
         if self.kind == _I4:

@@ -16,11 +16,11 @@ def split_words(line: str) -> list[str]:
     """
     words: list[str] = []
     word, quote, in_word = "", "", False
-    place = 0
-    while place < len(line):
-        char = line[place]
-        if char == "\\" and line[place + 1 : place + 2] == '"' and quote != "'":
-            word, in_word, place = word + '"', True, place + 1
+    index = 0
+    while index < len(line):
+        char = line[index]
+        if char == "\\" and line[index + 1 : index + 2] == '"' and quote != "'":
+            word, in_word, index = word + '"', True, index + 1
         elif quote:
             word, quote = (word, "") if char == quote else (word + char, quote)
         elif char in _QUOTES:
@@ -29,7 +29,7 @@ def split_words(line: str) -> list[str]:
             words, word, in_word = ([*words, word], "", False) if in_word else (words, "", False)
         else:
             word, in_word = word + char, True
-        place += 1
+        index += 1
     if quote:
         raise ValueError("No closing quotation")
     return [*words, word] if in_word else words

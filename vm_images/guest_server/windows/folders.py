@@ -41,15 +41,15 @@ def known_folder(name: str) -> Path:
     Raises:
         GuestError: Windows does not return it.
     """
-    place = ctypes.c_void_p()
+    pointer = ctypes.c_void_p()
     identity = Guid.parse(FOLDER_IDENTITIES[name])
-    failed = shell32.SHGetKnownFolderPath(ctypes.byref(identity), 0, None, ctypes.byref(place))
+    failed = shell32.SHGetKnownFolderPath(ctypes.byref(identity), 0, None, ctypes.byref(pointer))
     try:
-        if failed or place.value is None:
+        if failed or pointer.value is None:
             raise GuestError("failed", f"Windows does not say where the folder '{name}' is")
-        return Path(ctypes.wstring_at(place.value))
+        return Path(ctypes.wstring_at(pointer.value))
     finally:
-        ole32.CoTaskMemFree(place)
+        ole32.CoTaskMemFree(pointer)
 
 
 def recycle(path: Path) -> None:

@@ -58,8 +58,8 @@ _COLLAPSED, _EXPANDED = 0, 1
 
 def kind_of(number: Value) -> str:
     """The name of a control type, empty if it is unknown."""
-    place = number - _FIRST_KIND if isinstance(number, int) else -1
-    return KINDS[place] if 0 <= place < len(KINDS) else ""
+    index = number - _FIRST_KIND if isinstance(number, int) else -1
+    return KINDS[index] if 0 <= index < len(KINDS) else ""
 
 
 def describe_control(
@@ -126,4 +126,4 @@ def _values(values: Mapping[Property, Value], text: str) -> dict[str, str]:
         "max": Property.RANGE_MAXIMUM,
         "step": Property.RANGE_STEP,
     }
-    return {name: str(values[place]) for name, place in places.items() if values.get(place) is not None}
+    return {name: str(values[index]) for name, index in places.items() if values.get(index) is not None}

@@ -60,6 +60,6 @@ def utf16(text: str) -> list[int]:
     return [int.from_bytes(data[index : index + 2], "little") for index in range(0, len(data), 2)]
 
 
-def absolute(place: int, size: int) -> int:
+def absolute(pixel: int, size: int) -> int:
     """A coordinate in SendInput's 65,536 steps per screen, at the middle of the pixel."""
-    return ((2 * min(place, size - 1) + 1) * 65_536) // (2 * size)
+    return ((2 * min(pixel, size - 1) + 1) * 65_536) // (2 * size)

@@ -108,13 +108,13 @@ def _children(parent: etree._Element, known: Mapping[str, SettingSchema], where:
         if tags.count(name) > 1 and not setting.several:
             yield f"{where}/{name}: occurs {tags.count(name)} times"
     for child, tag in zip(parent, tags, strict=True):
-        place = f"{where}/{tag}"
+        path = f"{where}/{tag}"
         if tag not in known or etree.QName(child).namespace != UNATTEND:
-            yield f"{place}: unknown setting"
+            yield f"{path}: unknown setting"
             continue
         if known[tag].several and child.get(f"{{{WCM}}}action") != "add":
-            yield f'{place}: wcm:action="add" is missing'
-        yield from _children(child, known[tag].of, place, stage) if known[tag].of else _value(child, known[tag], place)
+            yield f'{path}: wcm:action="add" is missing'
+        yield from _children(child, known[tag].of, path, stage) if known[tag].of else _value(child, known[tag], path)
     orders = [order.text or "" for child in parent for order in child.findall(f"{{{UNATTEND}}}Order")]
     if orders != [str(number) for number in range(1, len(orders) + 1)]:
         yield f"{where}: Order has {', '.join(orders)}, not 1, 2, 3"

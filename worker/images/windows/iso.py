@@ -80,17 +80,17 @@ def extract(iso: Path, folders: Sequence[str], target: Path) -> None:
     """
     require()
     for folder in folders:
-        place = target / folder
-        place.parent.mkdir(parents=True, exist_ok=True)
+        file = target / folder
+        file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _xorriso("-osirrox", "on", "-indev", str(iso), "-extract", f"/{folder}", str(place))
+            _xorriso("-osirrox", "on", "-indev", str(iso), "-extract", f"/{folder}", str(file))
         except Unavailable as error:
             hint = "Check that it is virtio-win.iso, version 0.1.262 or later."
             raise Invalid(
                 f"the folder {folder} is missing: {error.message}", code="invalid_iso", path=str(iso), hint=hint
             ) from error
         # Files and folders from a read-only medium are read-only in the copy, too.
-        for path in (place, *place.rglob("*")):
+        for path in (file, *file.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
 
 

@@ -34,13 +34,13 @@ _SUMS = text(f"""
         FROM measured WHERE NOT starts_with(name, 'phase:')
         GROUP BY task_id, name
         UNION ALL
-        SELECT c.task_id, 'phase:' || p.place, count(*), sum(m.value)
+        SELECT c.task_id, 'phase:' || p.position, count(*), sum(m.value)
         FROM (SELECT DISTINCT id FROM measured WHERE starts_with(name, 'phase:')) phased
         JOIN counted c ON c.id = phased.id
-        CROSS JOIN LATERAL jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)
+        CROSS JOIN LATERAL jsonb_array_elements(c.parts) WITH ORDINALITY p(value, position)
         JOIN measured m ON m.id = c.id AND m.name = 'phase:' || (p.value ->> 'name')
-        WHERE p.place <= :phases AND p.value ->> 'kind' <> 'assertion'
-        GROUP BY c.task_id, p.place
+        WHERE p.position <= :phases AND p.value ->> 'kind' <> 'assertion'
+        GROUP BY c.task_id, p.position
         UNION ALL
         SELECT c.task_id, :pooled, sum(p.n)::bigint, sum(p.reached)::float
         FROM counted c

@@ -26,7 +26,8 @@ _GOT = text(f"""
 _PARTS = text(f"""
     SELECT t.domain || '/' || t.name AS task, e.repeat_index, e.id AS episode, p AS part
     {_COUNTED} JOIN task t ON t.id = e.task_id
-    CROSS JOIN jsonb_array_elements(v.parts) WITH ORDINALITY o(p, place) {_WHERE} ORDER BY task, e.repeat_index, place
+    CROSS JOIN jsonb_array_elements(v.parts) WITH ORDINALITY o(p, position) {_WHERE}
+    ORDER BY task, e.repeat_index, position
 """)  # noqa: S608 - same
 
 

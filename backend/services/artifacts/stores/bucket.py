@@ -44,9 +44,9 @@ class BucketStore:
     The bucket is created on the first write if it is missing and the key permits it.
     """
 
-    def __init__(self, place: BucketConfig) -> None:
-        self.place = place
-        self._client = connect(place)
+    def __init__(self, config: BucketConfig) -> None:
+        self.config = config
+        self._client = connect(config)
 
     def put(self, data: bytes, media_type: str) -> str:  # noqa: ARG002 - the port's signature; the row keeps the type
         """Existing old objects are rewritten, which protects them from garbage collection."""
@@ -69,7 +69,7 @@ class BucketStore:
         try:
             self._client.delete_object(**where)
         except (BotoCoreError, ClientError) as error:
-            raise store_error(error, self.place) from error
+            raise store_error(error, self.config) from error
 
     def age(self, sha256: str, now: float) -> float | None:
         """See ArtifactStore. By the store's clock."""
@@ -80,18 +80,20 @@ class BucketStore:
         """See ArtifactStore. A batch is what one request lists."""
         pages = self._client.get_paginator("list_objects_v2")
         try:
-            for page in pages.paginate(Bucket=self.place.bucket, Prefix=self.place.prefix, MaxKeys=LISTED):
+            for page in pages.paginate(Bucket=self.config.bucket, Prefix=self.config.prefix, MaxKeys=LISTED):
                 objects = [entry for entry in page.get("Contents", ()) if entry["LastModified"].timestamp() < before]
-                yield [sha256 for entry in objects if (sha256 := hash_in(entry["Key"].removeprefix(self.place.prefix)))]
+                yield [
+                    sha256 for entry in objects if (sha256 := hash_in(entry["Key"].removeprefix(self.config.prefix)))
+                ]
         except (BotoCoreError, ClientError) as error:
-            raise store_error(error, self.place) from error
+            raise store_error(error, self.config) from error
 
     def tidy(self, before: float) -> int:  # noqa: ARG002 - the port's signature
         """Does nothing: objects are written atomically. See ArtifactStore."""
         return 0
 
     def _object(self, sha256: str) -> dict[str, str]:
-        return {"Bucket": self.place.bucket, "Key": self.place.prefix + key_of(sha256)}
+        return {"Bucket": self.config.bucket, "Key": self.config.prefix + key_of(sha256)}
 
     def _head(self, sha256: str) -> Mapping[str, Any] | None:
         where = self._object(sha256)
@@ -101,9 +103,9 @@ class BucketStore:
             # Whether the bucket itself is missing shows at the next write.
             if is_absent(error):
                 return None
-            raise store_error(error, self.place) from error
+            raise store_error(error, self.config) from error
         except BotoCoreError as error:
-            raise store_error(error, self.place) from error
+            raise store_error(error, self.config) from error
         return head
 
     def _write(self, sha256: str, data: bytes) -> None:
@@ -119,26 +121,26 @@ class BucketStore:
                 self._make_bucket()
                 self._client.put_object(**request)
         except (BotoCoreError, ClientError) as error:
-            raise store_error(error, self.place) from error
+            raise store_error(error, self.config) from error
 
     def _make_bucket(self) -> None:
         try:
-            self._client.create_bucket(Bucket=self.place.bucket, **self.place.location())
+            self._client.create_bucket(Bucket=self.config.bucket, **self.config.location())
         except ClientError as error:
             # Two processes may try at the same time.
             if code_of(error) != "BucketAlreadyOwnedByYou":
-                raise no_bucket(self.place, f"could not be made: {error}") from error
+                raise no_bucket(self.config, f"could not be made: {error}") from error
 
     def _read(self, sha256: str, deadline: float) -> bytes:
         try:
             reply = self._client.get_object(**self._object(sha256))
-            return check_bytes(sha256, _whole(reply["Body"], reply["ContentLength"], deadline), self.place.name)
+            return check_bytes(sha256, _whole(reply["Body"], reply["ContentLength"], deadline), self.config.name)
         except ClientError as error:
             if is_absent(error):
                 raise absent(sha256) from error
-            raise store_error(error, self.place) from error
+            raise store_error(error, self.config) from error
         except BotoCoreError as error:
-            raise store_error(error, self.place) from error
+            raise store_error(error, self.config) from error
 
 
 def _age(head: Mapping[str, Any], now: float) -> float:

@@ -95,17 +95,17 @@ class BucketConfig:
         return {"CreateBucketConfiguration": {"LocationConstraint": self.region}}
 
 
-def connect(place: BucketConfig) -> Any:
+def connect(config: BucketConfig) -> Any:
     """A client of the store; thread-safe. Connects at the first request."""
     session = botocore.session.Session()
-    if place.access_key:
-        keys = place.keys or (lambda: (place.access_key, place.secret_key))
+    if config.access_key:
+        keys = config.keys or (lambda: (config.access_key, config.secret_key))
         session.get_component("credential_provider").insert_before("env", _CurrentKeys(keys))
     return session.create_client(
         "s3",
-        region_name=place.region,
-        endpoint_url=place.endpoint or None,
-        config=_config(path_style=place.path_style),
+        region_name=config.region,
+        endpoint_url=config.endpoint or None,
+        config=_config(path_style=config.path_style),
     )
 
 
@@ -159,47 +159,47 @@ def lacks_bucket(error: ClientError) -> bool:
     return code_of(error) == _NO_BUCKET
 
 
-def store_error(error: BotoCoreError | ClientError, place: BucketConfig) -> Unavailable:
+def store_error(error: BotoCoreError | ClientError, config: BucketConfig) -> Unavailable:
     """Maps the error to ours, with what to do."""
     if isinstance(error, ClientError):
-        return _store_failure(error, place)
+        return _store_failure(error, config)
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
         return Unavailable(
-            f"no key for the artifact store {place.name}",
+            f"no key for the artifact store {config.name}",
             code="store_access_denied",
             hint="Set DESKARENA_S3_ACCESS_KEY and DESKARENA_S3_SECRET_KEY, or give this machine a role.",
         )
     return Unavailable(
-        f"the artifact store {place.name} does not answer: {error}",
+        f"the artifact store {config.name} does not answer: {error}",
         code="store_unavailable",
         hint="Check that it is running and that DESKARENA_S3_ENDPOINT is right.",
     )
 
 
-def _store_failure(error: ClientError, place: BucketConfig) -> Unavailable:
+def _store_failure(error: ClientError, config: BucketConfig) -> Unavailable:
     code = code_of(error)
     if code == _NO_BUCKET:
-        return no_bucket(place, "does not exist")
+        return no_bucket(config, "does not exist")
     if code in _REFUSED:
         hint = "May the keys of DESKARENA_S3_ACCESS_KEY and DESKARENA_S3_SECRET_KEY read, write, delete and list there?"
         return Unavailable(
-            f"the artifact store {place.name} refuses access: {error}", code="store_access_denied", hint=hint
+            f"the artifact store {config.name} refuses access: {error}", code="store_access_denied", hint=hint
         )
     if code in _NO_ROOM:
         return Unavailable(
-            f"no room in the artifact store {place.name}: {error}", code="store_full", hint="Free some space there."
+            f"no room in the artifact store {config.name}: {error}", code="store_full", hint="Free some space there."
         )
     return Unavailable(
-        f"the artifact store {place.name} failed: {error}",
+        f"the artifact store {config.name} failed: {error}",
         code="store_unavailable",
         hint="See the store's log.",
     )
 
 
-def no_bucket(place: BucketConfig, what: str) -> Unavailable:
+def no_bucket(config: BucketConfig, what: str) -> Unavailable:
     """The error for a missing bucket, with the reason."""
     return Unavailable(
-        f"the bucket {place.bucket!r} of the artifact store {place.name} {what}",
+        f"the bucket {config.bucket!r} of the artifact store {config.name} {what}",
         code="bucket_not_found",
         hint="Create the bucket, or name another in DESKARENA_S3_BUCKET.",
     )

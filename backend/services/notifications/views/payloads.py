@@ -50,8 +50,8 @@ def _worker(notification: Notification, public_url: str) -> dict[str, Any]:
 def _budget(notification: Notification, public_url: str) -> dict[str, Any]:
     budget = {name: value for name, value in notification.data.items() if name != "text"}
     text = str(notification.data["text"])
-    place = f"runs/{budget['run_id']}" if "run_id" in budget else "budgets"
-    return {"text": f"{text[:1].upper()}{text[1:]}.", "url": f"{public_url}/{place}", "budget": budget}
+    path = f"runs/{budget['run_id']}" if "run_id" in budget else "budgets"
+    return {"text": f"{text[:1].upper()}{text[1:]}.", "url": f"{public_url}/{path}", "budget": budget}
 
 
 def _about_run(

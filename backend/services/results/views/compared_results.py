@@ -92,8 +92,8 @@ class SideColumns:
         at = np.fromiter(map(tasks.places.__getitem__, ids), dtype=np.intp, count=len(ids))
         column = partial(_column, rows)
         own, hashes = [""] * number, np.full(number, -1, dtype=np.intp)
-        for place, task in dict(zip(at.tolist(), ids, strict=True)).items():
-            own[place], hashes[place] = task, tasks.hashes[task]
+        for index, task in dict(zip(at.tolist(), ids, strict=True)).items():
+            own[index], hashes[index] = task, tasks.hashes[task]
         lost = np.bincount(at[column("lost", bool)], minlength=number)
         # By task and repeat, those of one repeat in the order of their runs.
         order = np.lexsort((column("repeats", np.intp), at))
@@ -118,9 +118,9 @@ class SideColumns:
     def costs(self) -> tuple[Floats, Floats, Floats]:
         return self.steps, self.seconds, self.usd
 
-    def episodes_of(self, place: int) -> list[UUID]:
-        first = int(self.first[place])
-        return [UUID(episode) for episode in self.episodes[first : first + int(self.passes[place])]]
+    def episodes_of(self, index: int) -> list[UUID]:
+        first = int(self.first[index])
+        return [UUID(episode) for episode in self.episodes[first : first + int(self.passes[index])]]
 
 
 def _column(rows: Sequence[AnyRow], name: str, kind: type = float) -> NDArray[Any]:

@@ -108,13 +108,13 @@ def failure_breakdown(
     """
     rows = comparable_runs(session, run_ids, least=1)
     members = _configurations(rows)
-    place = {row.Run.id: at for at, rows in enumerate(members) for row in rows}
-    outcomes = repository.outcomes(session, list(place))
+    column_of = {row.Run.id: at for at, rows in enumerate(members) for row in rows}
+    outcomes = repository.outcomes(session, list(column_of))
     described = {row.id: row for row in comparisons.tasks(session, list({row.task_id for row in outcomes}))}
     labels = {row.key: described[row.task_id].labels for row in outcomes}
     values = {key: values.get(label, [UNLABELLED]) for key, values in labels.items()} if label else {}
-    drawn = {run: service.sample(session, run, number=number, seed=seed).episodes for run in place}
-    tasks = _tasks(outcomes, place, described)
+    drawn = {run: service.sample(session, run, number=number, seed=seed).episodes for run in column_of}
+    tasks = _tasks(outcomes, column_of, described)
     repeated = [task for task in tasks if max(task.passes) > 1]
     flip = sum(task.flips for task in tasks)
     return FailureBreakdown(
@@ -127,7 +127,7 @@ def failure_breakdown(
         seed=seed,
         label=label,
         labels=varying_labels(labels.values()),
-        groups=list(_groups(outcomes, drawn, place, values)),
+        groups=list(_groups(outcomes, drawn, column_of, values)),
         tasks=sorted(tasks, key=lambda task: (-task.failed / sum(task.passes), -task.failed, task.task)),
         all_fail=sum(not any(task.solved) for task in tasks),
         all_pass=sum(not task.failed for task in tasks),
@@ -172,7 +172,7 @@ def _titles(groups: Sequence[Sequence[AnyRow]]) -> list[str]:
 def _groups(
     outcomes: Sequence[AnyRow],
     drawn: Mapping[UUID, Sequence[Failure]],
-    place: Mapping[UUID, int],
+    column_of: Mapping[UUID, int],
     values: Mapping[str, Sequence[str]],
 ) -> Iterable[FailureGroup]:
     """By configuration, and by the label's values where there are some."""
@@ -181,13 +181,13 @@ def _groups(
     failures: dict[tuple[int, str | None], list[Failure]] = defaultdict(list)
     for row in outcomes:
         for value in values.get(row.key, (None,)):
-            group = place[row.run], value
+            group = column_of[row.run], value
             ends[group][row.ended_by or ""] += row.n
             failed[group] += 0 if row.solved else row.n
     for run, sample in drawn.items():
         for failure in sample:
             for value in values.get(failure.task, (None,)):
-                failures[place[run], value].append(failure)
+                failures[column_of[run], value].append(failure)
     for group in sorted(ends, key=lambda end: (end[1] or "", end[0])):
         yield _group(group, ends[group], failed[group], failures[group])
 
@@ -211,17 +211,17 @@ def _group(group: tuple[int, str | None], ends: Counter[str], failed: int, failu
 
 
 def _tasks(
-    outcomes: Sequence[AnyRow], place: Mapping[UUID, int], described: Mapping[UUID, comparisons.LabelledTask]
+    outcomes: Sequence[AnyRow], column_of: Mapping[UUID, int], described: Mapping[UUID, comparisons.LabelledTask]
 ) -> list[TaskPasses]:
     """The tasks that every configuration has passes of."""
-    columns = max(place.values()) + 1
+    columns = max(column_of.values()) + 1
     passes: dict[str, list[int]] = defaultdict(lambda: [0] * columns)
     solved: dict[str, list[int]] = defaultdict(lambda: [0] * columns)
     ids: dict[str, UUID] = {}
     for row in outcomes:
         ids.setdefault(row.key, row.task_id)
-        passes[row.key][place[row.run]] += row.n
-        solved[row.key][place[row.run]] += row.n if row.solved else 0
+        passes[row.key][column_of[row.run]] += row.n
+        solved[row.key][column_of[row.run]] += row.n if row.solved else 0
     return [
         TaskPasses(
             task=key,

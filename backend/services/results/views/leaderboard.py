@@ -105,12 +105,12 @@ def _pass_rate(rate: Mapping[str, Any]) -> PassRate:
 
 
 def _row(row: BoardRow, costs: RowCosts, *, whole: bool) -> LeaderboardRow:
-    place = row.standing
+    standing = row.standing
     return LeaderboardRow(
-        rank=place and place.rank,
-        tie_group=place and place.group,
-        best_rank=place and place.best,
-        worst_rank=place and place.worst,
+        rank=standing and standing.rank,
+        tie_group=standing and standing.group,
+        best_rank=standing and standing.best,
+        worst_rank=standing and standing.worst,
         agent=row.agent.name,
         configuration=configuration_ref(row.agent),
         params=row.agent.params,

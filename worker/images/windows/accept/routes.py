@@ -57,8 +57,8 @@ def _call(
 ) -> Route:
     """A route that returns JSON or text; `key` must be in the response."""
 
-    def ask(desktop: Desktop, place: DesktopPaths) -> None:
-        reply = desktop.call(method, route, payload(place))
+    def ask(desktop: Desktop, paths: DesktopPaths) -> None:
+        reply = desktop.call(method, route, payload(paths))
         _want(
             not key or (isinstance(reply, dict) and key in reply), (f"it returns {str(reply)[:200]!r}, without {key!r}")
         )
@@ -73,9 +73,9 @@ def _windows_only(route: Route) -> Route:
 def _says_no(method: str, route: str, payload: Callable[[DesktopPaths], dict[str, Any]]) -> Route:
     """A route that answers a question with 400 for no."""
 
-    def ask(desktop: Desktop, place: DesktopPaths) -> None:
+    def ask(desktop: Desktop, paths: DesktopPaths) -> None:
         try:
-            desktop.call(method, route, payload(place))
+            desktop.call(method, route, payload(paths))
         except GuestRefused as error:
             _want(error.kind in {"not_found", "no"}, f"it refuses: {error}")
 
@@ -118,13 +118,13 @@ def _clipboard(desktop: Desktop, _: DesktopPaths) -> None:
     _want(desktop.clipboard() == _WORDS, "the clipboard has other content")
 
 
-def _upload(desktop: Desktop, place: DesktopPaths) -> None:
-    desktop.write_file(place.folder + _FILE, _WORDS.encode())
-    _want(desktop.read_file(place.folder + _FILE) == _WORDS.encode(), "the file has other content")
+def _upload(desktop: Desktop, paths: DesktopPaths) -> None:
+    desktop.write_file(paths.folder + _FILE, _WORDS.encode())
+    _want(desktop.read_file(paths.folder + _FILE) == _WORDS.encode(), "the file has other content")
 
 
-def _window(desktop: Desktop, place: DesktopPaths) -> None:
-    desktop.open_file(place.folder + _FILE)
+def _window(desktop: Desktop, paths: DesktopPaths) -> None:
+    desktop.open_file(paths.folder + _FILE)
     desktop.activate_window(_FILE)
     _want(any(_FILE in window.title and window.active for window in desktop.windows()), ("its window is not active"))
 
@@ -188,15 +188,15 @@ ROUTES = (
     _call("POST", "/setup/execute_with_verification",
           lambda _: {"command": ["hostname"], "verification": {"command_success": "hostname"}}, key="verification"),
     Route("POST /run_python", _code),
-    Route("POST /setup/launch", lambda desktop, place: desktop.launch([place.program])),
-    _call("POST", "/list_directory", lambda place: {"path": place.folder}, key="directory_tree"),
+    Route("POST /setup/launch", lambda desktop, paths: desktop.launch([paths.program])),
+    _call("POST", "/list_directory", lambda paths: {"path": paths.folder}, key="directory_tree"),
     _call("POST", "/desktop_path", key="desktop_path"),
     _call("POST", "/documents_path", key="documents_path"),
-    _call("POST", "/setup/create_folder", lambda place: {"path": f"{place.folder}made"}),
-    _call("POST", "/setup/create_file", lambda place: {"path": f"{place.folder}made.txt", "content": "x"}),
-    _says_no("POST", "/folder_exists", lambda place: {"path": place.folder, "folder_name": "made"}),
-    _says_no("POST", "/file_exists", lambda place: {"path": place.folder, "file_name": "made.txt"}),
-    _call("POST", "/setup/recycle", lambda place: {"path": f"{place.folder}made.txt"}),
+    _call("POST", "/setup/create_folder", lambda paths: {"path": f"{paths.folder}made"}),
+    _call("POST", "/setup/create_file", lambda paths: {"path": f"{paths.folder}made.txt", "content": "x"}),
+    _says_no("POST", "/folder_exists", lambda paths: {"path": paths.folder, "folder_name": "made"}),
+    _says_no("POST", "/file_exists", lambda paths: {"path": paths.folder, "file_name": "made.txt"}),
+    _call("POST", "/setup/recycle", lambda paths: {"path": f"{paths.folder}made.txt"}),
     Route("POST /wallpaper", _wallpaper),
     Route("POST /start_recording", _record_screen),
     Route("POST /end_recording", _record_screen),
@@ -211,7 +211,7 @@ ROUTES = (
     _check("/is_details_view", lambda _: {"path": "C:\\Windows"}),
     _check("/are_files_sorted_by_modified_time", lambda _: {"directory": "C:\\Windows"}),
     _check("/is_directory_read_only_for_user", lambda _: {"directory": "C:\\Windows", "user": "Guest"}),
-    _check("/are_all_images_tagged", lambda place: {"directory": place.folder, "tag": "x"}),
+    _check("/are_all_images_tagged", lambda paths: {"directory": paths.folder, "tag": "x"}),
     _windows_only(_call("POST", "/library_folders", lambda _: {"library_name": "Documents"}, key="output")),
     _check("/check_if_timer_started", lambda _: {"hours": "0", "minutes": "30", "seconds": "0"}),
     _check("/check_if_world_clock_exists", lambda _: {"city": "Munich", "country": "Germany"}),
@@ -234,8 +234,8 @@ ELSEWHERE = {
 """Routes that are not requested here -> where they are tested, or why not."""
 
 
-def ask_all(desktop: Desktop, place: DesktopPaths, *, windows: bool = True) -> Iterator[CheckResult]:
+def ask_all(desktop: Desktop, paths: DesktopPaths, *, windows: bool = True) -> Iterator[CheckResult]:
     """Requests all in order. Never raises: if the desktop is gone, each remaining line says so."""
     for route in ROUTES:
         if windows or not route.windows:
-            yield answers(route.name, lambda route=route: route.ask(desktop, place))  # type: ignore[misc]
+            yield answers(route.name, lambda route=route: route.ask(desktop, paths))  # type: ignore[misc]

@@ -93,9 +93,9 @@ def with_solutions(waa: Path, target: Path, solutions: Sequence[Solution]) -> No
             raise Invalid(f"not valid JSON: {error}", code="invalid_image_plan", path=str(source)) from error
         domain, name = solution.task.split("/")
         index.setdefault(domain, []).append(name)
-        place = target / "examples" / domain / source.name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps({**task, "oracle": solution.oracle()}), encoding="utf-8")
+        file = target / "examples" / domain / source.name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({**task, "oracle": solution.oracle()}), encoding="utf-8")
     (target / "test_all.json").write_text(json.dumps(index), encoding="utf-8")
 
 

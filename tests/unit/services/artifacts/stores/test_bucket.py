@@ -88,8 +88,8 @@ def writes(client: Any) -> list[str]:
 class TestPut:
     def test_makes_the_bucket_once(self, store: BucketStore, client: Any) -> None:
         store.put(b"x", "a/b")
-        BucketStore(store.place).put(b"y", "a/b")
-        found = client.list_objects_v2(Bucket=store.place.bucket)
+        BucketStore(store.config).put(b"y", "a/b")
+        found = client.list_objects_v2(Bucket=store.config.bucket)
         assert found["KeyCount"] == 2
 
     def test_recent_objects_are_not_uploaded_again(self, writes: list[str], store: BucketStore) -> None:
@@ -182,7 +182,7 @@ class TestOld:
     def test_leaves_others_objects_alone(self, store: BucketStore, client: Any) -> None:
         sha256 = store.put(b"x", "a/b")
         for key in ("readme.txt", f"zz/zz/{sha256}", sha256):
-            client.put_object(Bucket=store.place.bucket, Key=key, Body=b"x")
+            client.put_object(Bucket=store.config.bucket, Key=key, Body=b"x")
         assert [list(batch) for batch in store.old(time.time() + 60)] == [[sha256]]
 
     def test_without_a_bucket(self, store: BucketStore) -> None:
@@ -222,7 +222,7 @@ class TestOpenStore:
         monkeypatch.setenv("DESKARENA_S3_SECRET_KEY", "s")
         store = open_store(Settings())
         assert isinstance(store, BucketStore)
-        assert store.place == BucketConfig(
+        assert store.config == BucketConfig(
             bucket="b", endpoint="http://s:1", prefix="a/b/", region="eu-x", access_key="k", secret_key="s"
         )
 
