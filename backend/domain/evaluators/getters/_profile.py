@@ -106,8 +106,8 @@ def _merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
     """Merges both recursively; a value that is not an object is replaced by the other's."""
     result = dict(first)
     for key, value in second.items():
-        mine = result.get(key)
-        result[key] = _merge(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
+        actual = result.get(key)
+        result[key] = _merge(actual, value) if isinstance(actual, Mapping) and isinstance(value, Mapping) else value
     return result
 
 

@@ -29,8 +29,8 @@ def compare_pdfs(pdf1_path: Paths, pdf2_path: Paths, *, strict_upstream: bool = 
         raise EvaluatorFailed("there is no expected file", code="invalid_reference")
     values, reasons = [], []
     for position, expected in enumerate(expected_paths):
-        mine = paths[position] if position < len(paths) else None
-        value, reason = _pair(mine, expected, strict=strict_upstream)
+        actual = paths[position] if position < len(paths) else None
+        value, reason = _pair(actual, expected, strict=strict_upstream)
         values.append(value)
         reasons.append(f"file {position + 1}: {reason}" if len(expected_paths) > 1 else reason)
     return MetricValue(value=sum(values) / len(values), reasons=tuple(reasons[:20]))

@@ -53,8 +53,8 @@ def same_structure(first: "Image", second: "Image", threshold: float, *, strict:
         alike, reason = similar(on_white(first), on_white(second), threshold)
     if not alike:
         return alike, reason
-    mine, expected = _holes(first), _holes(second)
-    share = float((mine & expected).sum() / (mine | expected).sum())
+    actual, expected = _holes(first), _holes(second)
+    share = float((actual & expected).sum() / (actual | expected).sum())
     return share >= _SAME_HOLES, f"{reason}; {share:.0%} of the transparent area is the same"
 
 

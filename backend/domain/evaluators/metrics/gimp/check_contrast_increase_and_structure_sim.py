@@ -31,9 +31,9 @@ def check_contrast_increase_and_structure_sim(
     picture, original, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
-    mine, old = (_contrast(image if strict_upstream else image.convert("RGB")) for image in (picture, original))
-    words = f"contrast {mine:.3f}, of the original {old:.3f}"
-    if not mine > old:
+    actual, old = (_contrast(image if strict_upstream else image.convert("RGB")) for image in (picture, original))
+    words = f"contrast {actual:.3f}, of the original {old:.3f}"
+    if not actual > old:
         return verdict(met=False, reason=f"{words}, expected more")
     alike, reason = same_structure(picture, original, _LIKENESS, strict=strict_upstream)
     return verdict(alike, f"{words}; {reason}")

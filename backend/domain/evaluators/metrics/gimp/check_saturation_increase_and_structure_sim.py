@@ -24,13 +24,13 @@ def check_saturation_increase_and_structure_sim(
     picture, original, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
-    mine, old = saturation(picture), saturation(original)
-    if not mine > old:
-        return verdict(met=False, reason=f"saturation {mine:.3f}, of the original {old:.3f}, expected more")
+    actual, old = saturation(picture), saturation(original)
+    if not actual > old:
+        return verdict(met=False, reason=f"saturation {actual:.3f}, of the original {old:.3f}, expected more")
     for name, band, original_band in zip(
         "HSV", picture.convert("HSV").split(), original.convert("HSV").split(), strict=True
     ):
         alike, reason = (True, "") if name == "S" else similar(band, original_band, LIKENESS)
         if not alike:
             return verdict(met=False, reason=f"{'hue' if name == 'H' else 'lightness'}: {reason}")
-    return verdict(met=True, reason=f"saturation {mine:.3f}, of the original {old:.3f}; the structure is the same")
+    return verdict(met=True, reason=f"saturation {actual:.3f}, of the original {old:.3f}; the structure is the same")

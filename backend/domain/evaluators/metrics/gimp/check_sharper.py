@@ -26,8 +26,8 @@ def check_sharper(result: str | None, expected: str | None) -> MetricValue:
     picture, original, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)
-    mine, old = _sharpness(str(result), picture), _sharpness(str(expected), original)
-    return verdict(mine > old, f"sharpness {mine:.2f}, of the original {old:.2f}, expected more")
+    actual, old = _sharpness(str(result), picture), _sharpness(str(expected), original)
+    return verdict(actual > old, f"sharpness {actual:.2f}, of the original {old:.2f}, expected more")
 
 
 def _sharpness(path: str, picture: "Image") -> float:

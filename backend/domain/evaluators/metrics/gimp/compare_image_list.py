@@ -29,19 +29,19 @@ def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool 
     Raises:
         EvaluatorFailed: there is no expected picture, or one cannot be read.
     """
-    mine, expected_paths = _as_list(result), _as_list(expected)
+    actual, expected_paths = _as_list(result), _as_list(expected)
     if not expected_paths:
         raise EvaluatorFailed("there is no expected picture", code="invalid_reference")
     models = [expected_picture(path, as_stored=strict_upstream) for path in expected_paths]
-    if len(mine) != len(models) and not strict_upstream:
-        return verdict(met=False, reason=f"{len(mine)} pictures, expected {len(models)}")
-    for number, (path, model) in enumerate(zip(mine, models, strict=False), 1):
+    if len(actual) != len(models) and not strict_upstream:
+        return verdict(met=False, reason=f"{len(actual)} pictures, expected {len(models)}")
+    for number, (path, model) in enumerate(zip(actual, models, strict=False), 1):
         picture, reason = read_picture(path, as_stored=strict_upstream)
         if picture is None:
             return verdict(met=False, reason=f"picture {number}: {reason}")
         if reason := _difference(picture, model, colours_of_alpha=not strict_upstream):
             return verdict(met=False, reason=f"picture {number}: {reason}")
-    return verdict(met=True, reason=f"{len(mine)} pictures, all equal")
+    return verdict(met=True, reason=f"{len(actual)} pictures, all equal")
 
 
 def _as_list(paths: Paths) -> list[str | None]:

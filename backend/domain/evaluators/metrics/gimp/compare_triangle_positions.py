@@ -37,11 +37,11 @@ def compare_triangle_positions(
     far = _from_middle(gold)
     if far is None:
         raise EvaluatorFailed("the expected picture has no triangle", code="invalid_reference")
-    mine = _from_middle(picture)
-    if mine is None:
+    actual = _from_middle(picture)
+    if actual is None:
         return verdict(met=False, reason="the picture has no triangle")
-    words = f"the triangle is {mine:.1f} pixels from the middle, the other picture's {far:.1f}"
-    return verdict(mine > far, words)
+    words = f"the triangle is {actual:.1f} pixels from the middle, the other picture's {far:.1f}"
+    return verdict(actual > far, words)
 
 
 def _from_middle(picture: "Image") -> float | None:

@@ -89,8 +89,8 @@ def truth(value: Any) -> bool:
 
 def compare(sign: str, left: Any, right: Any) -> bool:
     """Compares two values: numbers before text before booleans, ignoring case."""
-    mine, theirs = _sort_key(left, right), _sort_key(right, left)
-    return bool(_COMPARISONS[sign](mine, theirs))
+    actual, theirs = _sort_key(left, right), _sort_key(right, left)
+    return bool(_COMPARISONS[sign](actual, theirs))
 
 
 def _sort_key(value: Any, beside: Any) -> tuple[int, Any]:

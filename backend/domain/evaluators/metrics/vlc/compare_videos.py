@@ -41,10 +41,10 @@ def compare_videos(
         return verdict(strict_upstream and left is right, reason or why)
     differing = 0
     pairs = zip_longest(left, right)
-    for number, (mine, gold) in zip(range(1, max_frames_to_check + 1), pairs, strict=False):
-        if mine is None or gold is None:
+    for number, (actual, gold) in zip(range(1, max_frames_to_check + 1), pairs, strict=False):
+        if actual is None or gold is None:
             return verdict(met=False, reason=f"one of the videos ends after {number - 1} frames, the other continues")
-        differing += bool(mine - gold > threshold)
+        differing += bool(actual - gold > threshold)
         if differing > threshold:
             return verdict(met=False, reason=f"{differing} of the first {number} frames look different")
     return verdict(met=True, reason=f"{differing} of the first {max_frames_to_check} frames, or of all, look different")

@@ -32,12 +32,12 @@ class SheetDataRule(PairRule):
                 SheetFrame(books.book(reference), sheet, CellComparison(self.precision, self.ignore_case, books.strict))
             )
         differences = frame_differences(frames[0], frames[1], strict=books.strict)
-        return first_reasons(_words(row, column, mine, gold) for row, column, mine, gold in differences)
+        return first_reasons(_words(row, column, actual, gold) for row, column, actual, gold in differences)
 
 
-def _words(row: int, column: int, mine: object, gold: object) -> str:
+def _words(row: int, column: int, actual: object, gold: object) -> str:
     where = address(row, column) if row else f"column {column_letters(column)}" if column else "the sheet"
-    return f"{where}: got {_to_text(mine)}, expected {_to_text(gold)}"
+    return f"{where}: got {_to_text(actual)}, expected {_to_text(gold)}"
 
 
 def _to_text(value: object) -> str:
