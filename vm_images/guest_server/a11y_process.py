@@ -94,7 +94,8 @@ class AccessibilityProcess:
         """The helper's line; empty if it died."""
         helper = await self._running()
         try:
-            line = await asyncio.wait_for(_exchange(helper, question), seconds + _GRACE_SECONDS)
+            async with asyncio.timeout(seconds + _GRACE_SECONDS):
+                line = await _exchange(helper, question)
         except TimeoutError:
             await self.stop()
             message = f"an application did not answer within {seconds + _GRACE_SECONDS:g} s"
@@ -117,4 +118,5 @@ async def _exchange(helper: asyncio.subprocess.Process, question: dict[str, Any]
 async def _end(helper: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         helper.kill()
-    await asyncio.wait_for(helper.wait(), _START_SECONDS)
+    async with asyncio.timeout(_START_SECONDS):
+        await helper.wait()

@@ -114,7 +114,8 @@ class EgressTunnels:
         try:
             first = await reader.read(PIECE)
             if first:
-                line = await asyncio.wait_for(self._next(), self._seconds)
+                async with asyncio.timeout(self._seconds):
+                    line = await self._next()
                 line.writer = writer
                 await line.carry(first, reader)
         except (OSError, TimeoutError):

@@ -106,8 +106,9 @@ class _Server:
             relay.close()
         await self._machine.interactions.stop()
         await self._machine.accessibility.stop()
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(runner.cleanup(), 2 * _SHUTDOWN_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2 * _SHUTDOWN_SECONDS):
+                await runner.cleanup()
 
     def _fail(self, problem: str) -> None:
         self._problem = problem

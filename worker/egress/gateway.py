@@ -111,7 +111,8 @@ class Gateway:
 
     async def _answer(self, client: Pair, *, within: str = "") -> None:
         """Handles one request; `within` is the mocked host whose TLS was terminated."""
-        head = await asyncio.wait_for(client[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
+        async with asyncio.timeout(_HEAD_SECONDS):
+            head = await client[0].readuntil(b"\r\n\r\n")
         try:
             request = read_request(head, within=within)
             await self._serve(request, client)
@@ -162,7 +163,8 @@ class Gateway:
             await self._answer(client, within=f"https://{request.host}:{request.port}")
             # Closing TLS needs a message of the other side, too; until then it counts as a connection.
             client[1].close()
-            await asyncio.wait_for(client[1].wait_closed(), _GOODBYE_SECONDS)
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await client[1].wait_closed()
         finally:
             client[1].transport.abort()
 
@@ -201,7 +203,8 @@ class Gateway:
             raise _Refusal(403 if error.status < 500 else 502, error.message) from error  # noqa: PLR2004
         for address in addresses:
             with contextlib.suppress(OSError, TimeoutError):
-                return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
+                async with asyncio.timeout(_CONNECT_SECONDS):
+                    return await asyncio.open_connection(address, port)
         raise _Refusal(502, f"{host}:{port} does not respond")
 
     async def _by_proxy(self, request: RequestHead) -> Pair:
@@ -212,7 +215,8 @@ class Gateway:
         target = f"{request.host}:{request.port}"
         server[1].write(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{_credentials(proxy)}\r\n".encode())
         try:
-            head = await asyncio.wait_for(server[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
+            async with asyncio.timeout(_HEAD_SECONDS):
+                head = await server[0].readuntil(b"\r\n\r\n")
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError) as error:
             server[1].close()
             raise _Refusal(502, "the configured proxy does not respond") from error
@@ -250,8 +254,8 @@ def _check_for_proxy(host: str) -> None:
 async def _open_proxy(proxy: str) -> Pair:
     try:
         parts = urlsplit(proxy)
-        opening = asyncio.open_connection(parts.hostname, parts.port or 3128)
-        return await asyncio.wait_for(opening, _CONNECT_SECONDS)
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            return await asyncio.open_connection(parts.hostname, parts.port or 3128)
     except (OSError, ValueError, TimeoutError) as error:
         raise _Refusal(502, "the configured proxy does not respond") from error
 
@@ -273,21 +277,22 @@ async def _send(client: Pair, status: int, media_type: str, data: bytes, *, head
     lines = [f"HTTP/1.1 {status} {_WORDS.get(status, '')}", f"Content-Type: {media_type}", "Connection: close"]
     head = "\r\n".join([*lines, f"Content-Length: {len(data)}", "", ""]).encode()
     client[1].write(head if head_only else head + data)
-    await asyncio.wait_for(client[1].drain(), _IDLE_SECONDS)
+    async with asyncio.timeout(_IDLE_SECONDS):
+        await client[1].drain()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, most: int | None = None) -> None:
     """Copies bytes until the sender ends, or `most` of them."""
     remaining = most
     while remaining is None or remaining > 0:
-        data = await asyncio.wait_for(
-            reader.read(_PIECE if remaining is None else min(remaining, _PIECE)), _IDLE_SECONDS
-        )
+        async with asyncio.timeout(_IDLE_SECONDS):
+            data = await reader.read(_PIECE if remaining is None else min(remaining, _PIECE))
         if not data:
             return
         remaining = None if remaining is None else remaining - len(data)
         writer.write(data)
-        await asyncio.wait_for(writer.drain(), _IDLE_SECONDS)
+        async with asyncio.timeout(_IDLE_SECONDS):
+            await writer.drain()
 
 
 async def _both_ways(client: Pair, server: Pair) -> None:
@@ -296,7 +301,8 @@ async def _both_ways(client: Pair, server: Pair) -> None:
     async def one_way(source: Pair, target: Pair) -> None:
         while data := await source[0].read(_PIECE):
             target[1].write(data)
-            await asyncio.wait_for(target[1].drain(), _IDLE_SECONDS)
+            async with asyncio.timeout(_IDLE_SECONDS):
+                await target[1].drain()
         target[1].write_eof()
 
     async with asyncio.TaskGroup() as ways:

@@ -143,7 +143,8 @@ class GuestTunnels:
         if line in self._idle:
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.Event().wait(), self._pause)
+                async with asyncio.timeout(self._pause):
+                    await asyncio.Event().wait()
 
     async def _carry(self, first: bytes, socket: ClientConnection) -> None:
         reader, writer = await asyncio.open_unix_connection(str(self._gateway))

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import redis
 import redis.asyncio
+from redis.asyncio.connection import AbstractConnection
 
 from backend.services.events import broker, live, log
 
@@ -27,12 +28,33 @@ def broker_client() -> Any:
     url = broker.current().url
     if not url:
         return None
-    mine = _clients.setdefault(asyncio.get_running_loop(), {})
-    if url not in mine:
-        mine[url] = redis.asyncio.Redis.from_url(
+    clients = _clients.setdefault(asyncio.get_running_loop(), {})
+    if url not in clients:
+        pool = redis.asyncio.ConnectionPool.from_url(
             url, socket_connect_timeout=broker.TIMEOUT, socket_timeout=broker.TIMEOUT * 4
         )
-    return mine[url]
+        pool.connection_class = _cancellable(pool.connection_class)
+        clients[url] = redis.asyncio.Redis.from_pool(pool)
+    return clients[url]
+
+
+def _cancellable(connection_class: type[AbstractConnection]) -> type[AbstractConnection]:
+    """A connection whose sending can be cancelled.
+
+    The library sends through `asyncio.wait_for`, which loses a cancellation that comes when the bytes have just been
+    sent (Python before 3.12, https://github.com/python/cpython/issues/86296): a loop around it would never end.
+    """
+
+    class CancellableConnection(connection_class):  # type: ignore[valid-type, misc]
+        async def send_packed_command(self, command: Any, check_health: bool = True) -> None:  # noqa: FBT001, FBT002
+            task = asyncio.current_task()
+            before = task.cancelling() if task else 0
+            await super().send_packed_command(command, check_health)
+            if task and task.cancelling() > before:
+                await self.disconnect(nowait=True)  # Nobody will read the reply.
+                raise asyncio.CancelledError
+
+    return CancellableConnection
 
 
 async def close_listeners() -> None:

@@ -74,7 +74,8 @@ class XInteractions:
         if self._broken:
             raise GuestError("failed", self._broken)
         try:
-            line = await asyncio.wait_for(self._line(question), seconds)
+            async with asyncio.timeout(seconds):
+                line = await self._line(question)
         except (TimeoutError, ConnectionError, ValueError):
             line = b""
         if not line:

@@ -355,7 +355,8 @@ class Machine:
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self.pool, lambda: function(*args, **kwargs))
         try:
-            return await asyncio.wait_for(future, seconds)
+            async with asyncio.timeout(seconds):
+                return await future
         except TimeoutError:
             name = getattr(function, "__name__", "the call")
             message = f"{name} did not answer within {seconds:g} s: the desktop hangs"

@@ -68,7 +68,8 @@ class _Recorder:
             raise GuestError("conflict", "no recording is running")
         self._say_end(process)
         try:
-            await asyncio.wait_for(process.wait(), _END_SECONDS)
+            async with asyncio.timeout(_END_SECONDS):
+                await process.wait()
         except TimeoutError:
             process.kill()
             await process.wait()

@@ -68,8 +68,9 @@ async def _pump(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, ch
             number, last, form = number + 1, shot.pixels, next_form
             await _send(machine, socket, shot, rate, number)
         changed.clear()
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(changed.wait(), max(0.0, shot_at + 1 / rate.fps - time.monotonic()))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, shot_at + 1 / rate.fps - time.monotonic())):
+                await changed.wait()
     await socket.close()
 
 

@@ -36,7 +36,8 @@ async def _connect(machine: Machine, text: str) -> tuple[asyncio.StreamReader, a
         known = ", ".join(map(str, sorted(machine.tunnel_ports)))
         raise GuestError("forbidden", f"port {text[:10]} is not on the allow-list: {known}")
     try:
-        return await asyncio.wait_for(asyncio.open_connection("127.0.0.1", int(text)), _CONNECT_SECONDS)
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            return await asyncio.open_connection("127.0.0.1", int(text))
     except (TimeoutError, OSError):
         raise GuestError("refused", f"nothing listens on port {text} of the desktop") from None
 

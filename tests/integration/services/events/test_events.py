@@ -212,6 +212,28 @@ class TestWatchers:
 
         asyncio.run(scenario())
 
+    def test_a_call_can_be_cancelled_at_any_moment(self, broker: str) -> None:
+        """Before it connects, while it sends, while it waits for the reply: also with the library's own time limits."""
+        attempt = uuid7()
+        events.put_frame(attempt, 1, b"x", {})
+
+        async def cancelled_after(turns: int) -> bool:
+            call = asyncio.create_task(events.latest_frame(attempt))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if is_in_time := not call.done():
+                call.cancel()
+                await asyncio.wait([call])
+                assert call.cancelled(), f"after {turns} turns of the loop"
+            frame = await events.latest_frame(attempt)
+            assert frame is not None
+            assert frame.seq == 1, "the next call gets its own reply"
+            await events.close_listeners()
+            return is_in_time
+
+        in_time = [asyncio.run(cancelled_after(turns)) for turns in range(60)]
+        assert any(in_time)
+
     def test_the_widest_picture_counts(self, broker: str) -> None:
         attempt = uuid7()
         assert events.watched_width(attempt) == 0
