@@ -8,6 +8,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import Dimension
@@ -79,14 +80,17 @@ def _mean(total: float, n: int, ends: tuple[float, float], tasks: int, undefined
 
 def task_sums(session: Session, run_id: UUID) -> Sums:
     """Sums per task of a run, from its current evaluations."""
-    return {
-        row.measure: TaskSums(
-            np.array(row.tasks.split(" ")),
-            np.array(row.numbers.split(" "), dtype=float),
-            np.array(row.totals.split(" "), dtype=float),
-        )
-        for row in repository.task_sums(session, run_id)
-    }
+    return {row.measure: _task_sums(row) for row in repository.task_sums(session, run_id)}
+
+
+def _task_sums(row: Row[Any]) -> TaskSums:
+    tasks = np.array(row.tasks.split(" "))
+    order = np.argsort(tasks)
+    return TaskSums(
+        tasks[order],
+        np.array(row.numbers.split(" "), dtype=float)[order],
+        np.array(row.totals.split(" "), dtype=float)[order],
+    )
 
 
 def pooled_sums(runs: Sequence[Sums]) -> Sums:

@@ -2,10 +2,16 @@
 
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Index, text
+from sqlalchemy import CheckConstraint, Computed, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
+from backend.domain.model.score import SOLVED_TOLERANCE
+
+_PARTS, _REACHED = (
+    f"jsonb_array_length(jsonb_path_query_array(parts, '$[*] ? (@.kind != \"assertion\"{more})'))"
+    for more in ("", f" && @.value >= {1.0 - SOLVED_TOLERANCE}")
+)
 
 
 class Evaluation(Base):
@@ -14,7 +20,7 @@ class Evaluation(Base):
     `spec` is what it checks: dialect, getters, options. `task_id` is the task with these checks, if it is not the
     episode's own. Without a `score` it is a submission, or there is no verdict: `failure` has the reason, and the
     evidence is kept for another evaluation. `parts` has the results of the task's parts
-    (`backend.domain.model.score.PartResult`).
+    (`backend.domain.model.score.PartResult`), `part_count` and `reached_part_count` count them without assertions.
     """
 
     __tablename__ = "evaluation"
@@ -32,6 +38,8 @@ class Evaluation(Base):
     failure: Mapped[str] = mapped_column(default="", server_default=text("''"))
     metrics: Mapped[JsonList] = mapped_column(default=list)
     parts: Mapped[JsonList] = mapped_column(default=list, server_default=text("'[]'"))
+    part_count: Mapped[int] = mapped_column(Computed(_PARTS, persisted=True))
+    reached_part_count: Mapped[int] = mapped_column(Computed(_REACHED, persisted=True))
     spec: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     task_id: Mapped[UUID | None] = mapped_column(ref("task"))
     current: Mapped[bool] = mapped_column(default=True)

@@ -10,13 +10,12 @@ from sqlalchemy.orm import Session
 from backend.db.models import MeasureRollup
 from backend.db.repositories.common_queries import NOT_QUARANTINED
 from backend.domain.model.measures import MOST_PHASES, PARTS
-from backend.domain.model.score import SOLVED_TOLERANCE
 
 # A phase is identified by its position among the task's parts, because its name is specific to the task. `OFFSET 0`
 # makes the database look up the measures of each evaluation: a join reads those of all runs.
 _SUMS = text(f"""
     WITH counted AS MATERIALIZED (
-        SELECT e.task_id, v.id, v.parts
+        SELECT e.task_id, v.id, v.part_count, v.reached_part_count
         FROM episode e
         JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
         JOIN evaluation v ON v.attempt_id = a.id AND v.current
@@ -26,9 +25,8 @@ _SUMS = text(f"""
         FROM counted c
         CROSS JOIN LATERAL (SELECT name, value FROM measure WHERE evaluation_id = c.id AND name <> 'score' OFFSET 0) m
     )
-    SELECT measure, string_agg(CAST(task_id AS text), ' ' ORDER BY task_id) AS tasks,
-        string_agg(CAST(n AS text), ' ' ORDER BY task_id) AS numbers,
-        string_agg(CAST(total AS text), ' ' ORDER BY task_id) AS totals
+    SELECT measure, string_agg(CAST(task_id AS text), ' ') AS tasks, string_agg(CAST(n AS text), ' ') AS numbers,
+        string_agg(CAST(total AS text), ' ') AS totals
     FROM (
         SELECT task_id, name AS measure, count(*) AS n, sum(value) AS total
         FROM measured WHERE NOT starts_with(name, 'phase:')
@@ -37,18 +35,14 @@ _SUMS = text(f"""
         SELECT c.task_id, 'phase:' || p.position, count(*), sum(m.value)
         FROM (SELECT DISTINCT id FROM measured WHERE starts_with(name, 'phase:')) phased
         JOIN counted c ON c.id = phased.id
-        CROSS JOIN LATERAL jsonb_array_elements(c.parts) WITH ORDINALITY p(value, position)
+        JOIN evaluation v ON v.id = c.id
+        CROSS JOIN LATERAL jsonb_array_elements(v.parts) WITH ORDINALITY p(value, position)
         JOIN measured m ON m.id = c.id AND m.name = 'phase:' || (p.value ->> 'name')
         WHERE p.position <= :phases AND p.value ->> 'kind' <> 'assertion'
         GROUP BY c.task_id, p.position
         UNION ALL
-        SELECT c.task_id, :pooled, sum(p.n)::bigint, sum(p.reached)::float
-        FROM counted c
-        CROSS JOIN LATERAL (
-            SELECT count(*) AS n, count(*) FILTER (WHERE (value ->> 'value')::float >= :reached) AS reached
-            FROM jsonb_array_elements(c.parts) WHERE value ->> 'kind' <> 'assertion'
-        ) p
-        WHERE p.n > 0 GROUP BY c.task_id
+        SELECT task_id, :pooled, sum(part_count), sum(reached_part_count)::float
+        FROM counted WHERE part_count > 0 GROUP BY task_id
     ) sums GROUP BY measure
 """)  # noqa: S608 - fixed words
 
@@ -56,10 +50,10 @@ _SUMS = text(f"""
 def task_sums(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
     """Rows (measure, tasks, numbers, totals) over the counted episodes of a run, by their current scores.
 
-    One row per measure, because reading 75,000 takes most of a second: ids of the tasks in their order, the number of
+    One row per measure, because reading 75,000 takes most of a second: ids of the tasks in any order, the number of
     values of each and their sum, as texts with spaces between.
     """
-    values = {"run": run_id, "phases": MOST_PHASES, "pooled": PARTS, "reached": 1.0 - SOLVED_TOLERANCE}
+    values = {"run": run_id, "phases": MOST_PHASES, "pooled": PARTS}
     return session.execute(_SUMS, values).all()
 
 
