@@ -2,11 +2,14 @@
 
 import json
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import UUID
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Route, WebSocket, expect
 
@@ -14,9 +17,13 @@ from backend.domain.model.episode import EndedBy
 from backend.services import events
 from backend.services.attempts import attempts
 from backend.services.scheduling.claims import Claim
+from backend.web.authoring.pages import LIST
+from backend.web.dependencies import AppContext
+from backend.web.events import event_socket
 from tests import databases
 from tests.e2e.chromium import opened, slow, window
 from tests.factories import pictures
+from tests.factories.drafts import make_content
 from tests.factories.records import World, world
 from tests.factories.scene import PageScene, abilities
 from tests.factories.site import served
@@ -123,6 +130,41 @@ class TestRefusedRead:
             expect(stream).to_have_text("reconnecting", timeout=60_000)
             until(lambda: page.locator("#main").inner_text() != before, 60, what="the score is shown")
             expect(stream).to_have_text("live")
+
+
+class TestSeveralStreams:
+    def test_the_page_reads_again_when_a_late_stream_opens(
+        self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What happened in that run meanwhile is on no other stream."""
+        made, _ = acting
+        worker = made.worker("trials", node="n2", slots=6, capabilities=abilities())
+        with served(made, tmp_path) as site, window(browser, site) as page, httpx.Client(base_url=site) as client:
+            draft = {"content": make_content().model_dump(mode="json"), "by": "ada"}
+            path = client.post("/api/v1/drafts", json=draft).headers["location"]
+            client.post(f"{path}/trials", json={})
+            path = path.replace("/api/v1/drafts", LIST)
+            streams = re.findall(r"/ws/runs/([^/]+)/events", client.get(path, headers={"Accept": "text/html"}).text)
+            claims = {str(claim.run_id): claim for claim in iter(lambda: made.claim(worker), None)}
+            late = claims[streams[-1]]
+            asked, gate, newest = threading.Event(), threading.Event(), event_socket.newest_seq
+
+            def newest_seq(edge: AppContext, run_id: UUID) -> int:
+                if run_id == late.run_id:
+                    asked.set()
+                    gate.wait(60)
+                return newest(edge, run_id)
+
+            monkeypatch.setattr(event_socket, "newest_seq", newest_seq)
+            opened(page, path)
+            assert asked.wait(60)
+            for stream in streams[:-1]:
+                made.score(claims[stream], 0.0)
+            page.wait_for_load_state("networkidle")  # It reads when its other streams open, and when their runs end.
+            expect(page.locator("[data-trial]")).to_have_attribute("data-trial", "none")
+            made.score(late, 0.0)
+            gate.set()
+            expect(page.locator("[data-trial]")).to_have_attribute("data-trial", "invalid", timeout=60_000)
 
 
 @pytest.mark.sampled(1)
