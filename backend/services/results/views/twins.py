@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from pydantic import Field
 from sqlalchemy.orm import Session
 
@@ -14,7 +14,10 @@ from backend.db.models import Run
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.results import twins as repository
 from backend.domain.benchmarks import reported_results
-from backend.domain.statistics.correlation import pearson
+from backend.domain.statistics.correlation import pearson, pearson_interval
+from backend.domain.statistics.intervals import Interval
+from backend.domain.statistics.paired import difference_of_columns
+from backend.domain.statistics.passes import over_tasks
 from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
@@ -35,8 +38,13 @@ class TwinRow(ReadModel):
     runs: list[UUID] = Field(default=[], description="Its runs on Windows, whose passes are pooled.")
     twin_runs: list[UUID] = Field(default=[], description="Its runs on Ubuntu.")
     ubuntu: str = Field(description="Mean score in percent over the pairs; a task counts once, by its passes' mean.")
+    ubuntu_interval: Interval | None = Field(default=None, description="Of the share, in 0 to 1; tasks are resampled.")
     windows: str
+    windows_interval: Interval | None = None
+    difference: float | None = Field(default=None, description="Windows minus Ubuntu, in -1 to 1, over these pairs.")
+    difference_interval: Interval | None = None
     correlation: str = Field(description="Pearson's, over these pairs; empty where a side has one score only.")
+    correlation_interval: Interval | None = Field(default=None, description="By Fisher's transformation.")
     pairs: int | None = None
 
 
@@ -135,19 +143,30 @@ def _pair_row(
     if twin is None:
         reason = _why_not([difference for difference, _ in differences])
         return UnpairedRow(configuration=configuration_ref(row.agent), runs=row.runs, reason=reason)
-    first, second = [pair[0] for pair in best], [pair[1] for pair in best]
-    correlation = pearson(first, second)
+    ubuntu, windows_scores = [pair[0] for pair in best], [pair[1] for pair in best]
+    correlation = pearson(ubuntu, windows_scores)
+    difference = difference_of_columns(np.array(ubuntu), np.array(windows_scores))
     return TwinRow(
         title=row.agent.title,
         configuration=configuration_ref(row.agent),
         inputs=str(row.run.config.get("observation") or ""),
         runs=row.runs,
         twin_runs=[run.id for run in twin.runs],
-        ubuntu=f"{100 * fmean(first):.2f}",
-        windows=f"{100 * fmean(second):.2f}",
+        ubuntu=f"{100 * difference.base:.2f}",
+        ubuntu_interval=_interval(ubuntu),
+        windows=f"{100 * difference.other:.2f}",
+        windows_interval=_interval(windows_scores),
+        difference=difference.value,
+        difference_interval=difference.interval,
         correlation="" if correlation is None else f"{correlation:.2f}",
+        correlation_interval=None if correlation is None else pearson_interval(correlation, len(best)),
         pairs=len(best),
     )
+
+
+def _interval(scores: Sequence[float]) -> Interval | None:
+    estimate = over_tasks(scores)
+    return estimate and estimate.interval
 
 
 def _why_not(differences: Sequence[str]) -> str:
@@ -174,17 +193,31 @@ def _published_rows() -> list[TwinRow]:
     ]
 
 
-HEAD = ("title", "configuration", "inputs", "published", "ubuntu", "windows", "correlation", "pairs", "ubuntu_runs",
-        "windows_runs", "not_paired")  # fmt: skip
+HEAD = ("title", "configuration", "inputs", "published", "ubuntu", "ubuntu_low", "ubuntu_high", "windows",
+        "windows_low", "windows_high", "difference", "difference_low", "difference_high", "correlation",
+        "correlation_low", "correlation_high", "pairs", "ubuntu_runs", "windows_runs", "not_paired")  # fmt: skip
 
 
 def twin_rows(table: TwinTable) -> Iterator[list[Any]]:
-    """Rows of a table file; runs are ids with spaces between."""
+    """Rows of a table file, scores and differences in percent; runs are ids with spaces between."""
     for row in [*table.published, *table.own]:
         runs = [" ".join(map(str, runs)) for runs in (row.twin_runs, row.runs)]
-        figures = [float(row.ubuntu), float(row.windows), float(row.correlation) if row.correlation else None]
+        figures = [
+            float(row.ubuntu),
+            *_percent(row.ubuntu_interval),
+            float(row.windows),
+            *_percent(row.windows_interval),
+            None if row.difference is None else 100 * row.difference,
+            *_percent(row.difference_interval),
+            float(row.correlation) if row.correlation else None,
+            *(row.correlation_interval or (None, None)),
+        ]
         configuration = row.configuration.name if row.configuration else ""
         yield [row.title, configuration, row.inputs, not configuration, *figures, row.pairs, *runs, ""]
     for left in table.left_out:
         name = left.configuration.name
-        yield [name, name, "", False, None, None, None, None, "", " ".join(map(str, left.runs)), left.reason]
+        yield [name, name, "", False, *[None] * 13, "", " ".join(map(str, left.runs)), left.reason]
+
+
+def _percent(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (100 * interval.low, 100 * interval.high) if interval else (None, None)

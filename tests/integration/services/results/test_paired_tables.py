@@ -8,6 +8,7 @@ from statistics import fmean
 from uuid import UUID
 
 import pytest
+from scipy import stats  # type: ignore[import-untyped]
 
 from backend.db.models import Run
 from backend.domain.model.score import Evaluation
@@ -20,6 +21,12 @@ from tests.factories.paper_runs import Spec, played, task_of
 from tests.factories.records import World
 from tests.factories.scene import OneTransaction
 from tests.sampling import seed
+
+
+def fisher_interval(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """As scipy computes it."""
+    ends = stats.pearsonr(first, second).confidence_interval(0.95)
+    return float(ends.low), float(ends.high)
 
 
 class TestTwins:
@@ -37,6 +44,16 @@ class TestTwins:
         assert float(row.ubuntu) == pytest.approx(100 * fmean(one for one, _ in pairs), abs=0.00501)
         assert float(row.windows) == pytest.approx(100 * fmean(two for _, two in pairs), abs=0.00501)
         assert row.correlation == expected_correlation(pairs)
+        assert row.difference == pytest.approx(fmean(two - one for one, two in pairs))
+        for interval, value in (
+            (row.ubuntu_interval, float(row.ubuntu) / 100),
+            (row.windows_interval, float(row.windows) / 100),
+            (row.difference_interval, row.difference),
+        ):
+            assert interval is not None
+            assert interval.low < value < interval.high
+        if row.correlation:
+            assert row.correlation_interval == pytest.approx(fisher_interval(*zip(*pairs, strict=True)))
         (published,) = table.published
         assert (published.ubuntu, published.windows, published.correlation) == ("4.88", "2.55", "0.7")
         assert (published.configuration, published.runs) == (None, [])
@@ -65,9 +82,9 @@ class TestTwins:
             alone: "no run of this configuration on Ubuntu",
         }
         files = [dict(zip(HEAD, row, strict=True)) for row in twin_rows(table)]
-        assert [(each["published"], each["windows"]) for each in files[:2]] == [
-            (True, 2.55),
-            (False, float(row.windows)),
+        assert [(each["published"], each["windows"], each["difference_low"]) for each in files[:2]] == [
+            (True, 2.55, None),
+            (False, float(row.windows), row.difference_interval and 100 * row.difference_interval.low),
         ]
         assert {each["not_paired"] for each in files[2:]} == {left.reason for left in table.left_out}
 
