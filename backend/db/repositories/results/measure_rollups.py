@@ -41,7 +41,7 @@ _SUMS = text(f"""
         WHERE p.position <= :phases AND p.value ->> 'kind' <> 'assertion'
         GROUP BY c.task_id, p.position
         UNION ALL
-        SELECT task_id, :pooled, sum(part_count), sum(reached_part_count)::float
+        SELECT task_id, :pooled, sum(part_count)::bigint, sum(reached_part_count)::float
         FROM counted WHERE part_count > 0 GROUP BY task_id
     ) sums GROUP BY measure
 """)  # noqa: S608 - fixed words

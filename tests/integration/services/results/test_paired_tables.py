@@ -13,6 +13,8 @@ from scipy import stats  # type: ignore[import-untyped]
 from backend.db.models import Run
 from backend.domain.model.score import Evaluation
 from backend.domain.model.task import LoadedBenchmark, Variant
+from backend.domain.statistics.paired import Pair, difference
+from backend.domain.statistics.passes import pool
 from backend.services.results.views.languages import language_table
 from backend.services.results.views.twins import HEAD, twin_rows, twin_table
 from tests.factories.correlation import correlation
@@ -45,15 +47,14 @@ class TestTwins:
         assert float(row.windows) == pytest.approx(100 * fmean(two for _, two in pairs), abs=0.00501)
         assert row.correlation == expected_correlation(pairs)
         assert row.difference == pytest.approx(fmean(two - one for one, two in pairs))
-        for interval, value in (
-            (row.ubuntu_interval, float(row.ubuntu) / 100),
-            (row.windows_interval, float(row.windows) / 100),
-            (row.difference_interval, row.difference),
-        ):
-            assert interval is not None
-            assert interval.low < value < interval.high
-        if row.correlation:
-            assert row.correlation_interval == pytest.approx(fisher_interval(*zip(*pairs, strict=True)))
+        by_pairs = difference([Pair(f"t{at:02}", *pair) for at, pair in enumerate(pairs)])
+        assert row.difference_interval == pytest.approx(by_pairs.interval)
+        for interval, scores in zip((row.ubuntu_interval, row.windows_interval), zip(*pairs, strict=True), strict=True):
+            mean = pool([[score] for score in scores])
+            assert mean is not None
+            assert interval == pytest.approx(mean.interval)
+        expected = fisher_interval(*zip(*pairs, strict=True)) if row.correlation else None
+        assert row.correlation_interval == (expected and pytest.approx(expected))
         (published,) = table.published
         assert (published.ubuntu, published.windows, published.correlation) == ("4.88", "2.55", "0.7")
         assert (published.configuration, published.runs) == (None, [])
