@@ -48,7 +48,7 @@ def fail_after(tracker: Tracker) -> None:
 
 
 class TestLog:
-    def test_tells_what_begins_every_ten_seconds_and_what_it_took(self) -> None:
+    def test_logs_start_progress_every_ten_seconds_and_duration(self) -> None:
         work = TrackedLines(io.StringIO())
         work.boot(25)
         begun, ten, twenty, done = work.told()
@@ -86,7 +86,7 @@ class TestTerminal:
         ]
         assert meanwhile[-1] == "\x1b[Kbooting: done after 3.0 s\n"
 
-    def test_other_log_lines_begin_on_a_new_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_log_lines_start_on_a_new_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
         out = Terminal()
         handler = logging.StreamHandler(out)
         monkeypatch.setattr(logging.getLogger(), "handlers", [handler])
@@ -99,7 +99,7 @@ class TestTerminal:
 
 
 class TestPicture:
-    def test_is_kept_whole_and_its_place_told_once(self, tmp_path: Path) -> None:
+    def test_is_saved_complete_and_its_path_logged_once(self, tmp_path: Path) -> None:
         picture = tmp_path / "cache" / "prepare-tiny.png"
         work = TrackedLines(io.StringIO(), picture=picture)
         work.boot(25)
@@ -107,7 +107,7 @@ class TestPicture:
         assert sum(str(picture) in line for line in work.told()) == 1
         assert [each.name for each in picture.parent.iterdir()] == [picture.name]
 
-    def test_of_what_failed_is_the_last_one(self, tmp_path: Path) -> None:
+    def test_last_picture_of_a_failed_activity_is_saved(self, tmp_path: Path) -> None:
         picture = tmp_path / "prepare-tiny.png"
         work = TrackedLines(io.StringIO(), picture=picture)
         with pytest.raises(OSError, match="no answer"), work.tracker.during("boot", "booting", screen=work.screen):
@@ -115,7 +115,7 @@ class TestPicture:
         work.lines.show()
         assert picture.is_file()
 
-    def test_that_cannot_be_kept_is_told_and_ends_nothing(self, tmp_path: Path) -> None:
+    def test_failure_to_save_is_logged_and_work_continues(self, tmp_path: Path) -> None:
         (tmp_path / "cache").write_text("in the way")
         work = TrackedLines(io.StringIO(), picture=tmp_path / "cache" / "a.png")
         work.boot(25)

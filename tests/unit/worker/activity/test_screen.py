@@ -49,7 +49,7 @@ class Shown:
 
 
 class TestLook:
-    def test_tells_what_has_changed_since(self) -> None:
+    def test_reports_changes_since_the_last_look(self) -> None:
         shown = Shown()
         assert shown.look(png(Image.new("RGB", SIZE, "black"))) == (ScreenState.BLANK, 0)
         assert shown.look(console("SeaBIOS")) == (ScreenState.CHANGED, 0)
@@ -65,7 +65,7 @@ class TestLook:
         shown.look(console("login:"))
         assert shown.look(console("login:", cursor=True), after=4) == (ScreenState.STILL, 4)
 
-    def test_another_size_is_a_change(self) -> None:
+    def test_new_screen_size_is_a_change(self) -> None:
         shown = Shown()
         shown.look(console("SeaBIOS"))
         image = Image.new("RGB", (1280, 800), "navy")
@@ -111,7 +111,7 @@ class TestText:
         assert first.text == ""
         assert (second.state, "Kernel panic" in second.text) == (ScreenState.STILL, True)
 
-    def test_of_a_desktop_nothing_is_read(self) -> None:
+    def test_graphical_desktop_is_not_read_by_ocr(self) -> None:
         shown, image = Shown(), Image.new("RGB", SIZE, "white")
         ImageDraw.Draw(image).text((0, 0), "File Edit View", font=ImageFont.load_default(16), fill="black")
         shown.data = png(image)
@@ -121,10 +121,10 @@ class TestText:
 
 
 class TestPrintable:
-    def test_nothing_reaches_the_terminal_as_a_command(self) -> None:
+    def test_removes_terminal_escape_sequences(self) -> None:
         text = printable("\x1b[2J\x1b]0;title\x07 root\u202e\r\nlogin:\x00")
         assert text.isprintable()
         assert text == "[2J ]0;title root login:"
 
-    def test_is_bounded(self) -> None:
+    def test_long_text_is_truncated(self) -> None:
         assert len(printable("a" * 10**6)) == MOST_TEXT

@@ -19,7 +19,7 @@ def lose_after(seconds: float, clock: FakeClock) -> None:
 
 
 class TestDuring:
-    def test_is_the_current_one_until_it_ends(self) -> None:
+    def test_activity_is_current_until_it_ends(self) -> None:
         clock = FakeClock()
         tracker = Tracker(clock.now)
         assert tracker.current is None
@@ -31,7 +31,7 @@ class TestDuring:
         assert tracker.current is None
         assert (activity.seconds, activity.failed, tracker.seconds(activity)) == (42, False, 42)
 
-    def test_one_within_another_is_the_current_one(self) -> None:
+    def test_nested_activity_is_the_current_one(self) -> None:
         tracker = Tracker()
         with tracker.during("windows", "setting Windows up") as outer:
             with tracker.during("off", "waiting until Windows is off") as inner:
@@ -40,7 +40,7 @@ class TestDuring:
         assert [each.phase for each in tracker.after(0)] == ["windows", "off"]
         assert [each.phase for each in tracker.after(outer.number)] == ["off"]
 
-    def test_an_error_says_what_was_waited_for_and_what_the_screen_showed(self) -> None:
+    def test_error_reports_the_activity_and_the_screen(self) -> None:
         clock, blank = FakeClock(), png(Image.new("RGB", SIZE))
         tracker = Tracker(clock.now)
         with (
@@ -56,7 +56,7 @@ class TestDuring:
         assert activity.failed
         assert activity.last_look is not None
 
-    def test_the_innermost_wait_is_what_it_says(self) -> None:
+    def test_error_reports_the_innermost_activity(self) -> None:
         tracker = Tracker()
         with (
             pytest.raises(Unavailable) as raised,
@@ -67,7 +67,7 @@ class TestDuring:
         assert raised.value.waited["phase"] == "off"
         assert raised.value.waited["screen"] == ""
 
-    def test_an_error_of_work_that_waits_for_nothing_is_left_as_it_is(self) -> None:
+    def test_error_without_a_time_limit_is_unchanged(self) -> None:
         with (
             raises_fields(Unavailable, message="no such file") as raised,
             Tracker().during("media", "reading the media"),
@@ -77,7 +77,7 @@ class TestDuring:
 
 
 class TestProgress:
-    def test_tells_seconds_limit_and_screen(self) -> None:
+    def test_shows_elapsed_time_limit_and_screen(self) -> None:
         tracker = Tracker()
         with tracker.during("boot", "waiting", limit=600.0, screen=watch(console("x" * 60))) as activity:
             assert activity.beginning() == "waiting (at most 600 s)"

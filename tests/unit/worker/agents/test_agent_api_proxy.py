@@ -12,7 +12,7 @@ from worker.agents.agent_api_proxy import AgentApiProxy, lets_through
 
 class TestLetsThrough:
     @pytest.mark.parametrize("path", ["/api/v1/agent", "/api/v1/agent/actions", "/api/v1/agent/observation?after=1"])
-    def test_the_paths_for_agents(self, path: str) -> None:
+    def test_agent_paths_pass(self, path: str) -> None:
         assert lets_through(path)
 
     @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ class TestLetsThrough:
             "//elsewhere/api/v1/agent", "http://elsewhere/api/v1/agent", "/api/v1/agent\\..\\runs",
         ],
     )  # fmt: skip
-    def test_nothing_else(self, path: str) -> None:
+    def test_other_paths_are_refused(self, path: str) -> None:
         assert not lets_through(path)
 
 
@@ -56,7 +56,7 @@ def inside(door: AgentApiProxy, service: ScriptedService, tmp_path: Path) -> Ite
 
 
 class TestAgentDoor:
-    def test_passes_on_with_the_token(self, service: ScriptedService, inside: httpx.Client) -> None:
+    def test_forwards_with_the_token(self, service: ScriptedService, inside: httpx.Client) -> None:
         headers = {"Authorization": "Bearer dka_1", "X-Other": "no"}
         assert inside.get("/api/v1/agent", headers=headers).json() == {"state": "running"}
         answer = inside.post("/api/v1/agent/actions", json={"index": 0}, headers=headers)
@@ -65,17 +65,17 @@ class TestAgentDoor:
         assert (asked, body, given["Authorization"]) == ("POST /api/v1/agent/actions", {"index": 0}, "Bearer dka_1")
         assert "X-Other" not in given
 
-    def test_refuses_everything_else(self, service: ScriptedService, inside: httpx.Client) -> None:
+    def test_other_routes_get_403(self, service: ScriptedService, inside: httpx.Client) -> None:
         assert inside.get("/api/v1/runs").status_code == 403
         assert inside.post("/api/v1/runs/1/cancel", content=b"x" * 2**22).status_code == 403
         assert inside.get("/api/v1/runs").headers["connection"] == "close"
         assert service.asked == []
 
-    def test_refuses_what_is_too_large(self, service: ScriptedService, inside: httpx.Client) -> None:
+    def test_large_request_gets_413(self, service: ScriptedService, inside: httpx.Client) -> None:
         assert inside.post("/api/v1/agent/actions", content=b"x" * (2**20 + 1)).status_code == 413
         assert service.asked == []
 
-    def test_says_that_the_api_is_away(self, tmp_path: Path) -> None:
+    def test_unreachable_api_gets_503(self, tmp_path: Path) -> None:
         door = AgentApiProxy(tmp_path / "s", "http://127.0.0.1:9")
         with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://d", timeout=60) as client:
             assert client.get("/api/v1/agent").status_code == 503
@@ -91,13 +91,13 @@ class TestAgentDoor:
 
 
 class TestWasAway:
-    def test_not_while_it_answers(self, door: AgentApiProxy, inside: httpx.Client) -> None:
+    def test_responding_api_was_not_away(self, door: AgentApiProxy, inside: httpx.Client) -> None:
         inside.get("/api/v1/agent")
         inside.get("/api/v1/agent/nothing")
         assert not door.was_away(0.0)
 
     @pytest.mark.parametrize("status", [500, 502, 503])
-    def test_when_it_said_that_it_cannot(
+    def test_unavailable_response_counts_as_away(
         self, door: AgentApiProxy, service: ScriptedService, inside: httpx.Client, status: int
     ) -> None:
         service.answers["POST /api/v1/agent/actions"] = (status, {"detail": "the broker is away"})
@@ -106,7 +106,7 @@ class TestWasAway:
         assert door.was_away(before)
         assert not door.was_away(time.monotonic())
 
-    def test_when_it_could_not_be_reached(
+    def test_unreachable_api_counts_as_away(
         self, door: AgentApiProxy, service: ScriptedService, inside: httpx.Client
     ) -> None:
         service.stop()
@@ -117,7 +117,7 @@ class TestWasAway:
         assert not door.was_away(time.monotonic())
         back.stop()
 
-    def test_when_it_does_not_answer_now(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_silent_api_counts_as_away(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.agents.agent_api_proxy.ASK_SECONDS", 0.2)
         with socket.create_server(("127.0.0.1", 0)) as silent:
             door = AgentApiProxy(tmp_path / "s", f"http://127.0.0.1:{silent.getsockname()[1]}")
@@ -126,7 +126,7 @@ class TestWasAway:
 
 
 class TestAnswers:
-    def test_counts_what_was_taken_once(
+    def test_repeated_and_refused_actions_are_not_counted(
         self, door: AgentApiProxy, service: ScriptedService, inside: httpx.Client
     ) -> None:
         inside.get("/api/v1/agent")

@@ -36,7 +36,7 @@ def pass_by(outages: ChannelOutages, clock: OutageClock, why: str, seconds: int)
 
 
 class TestSeconds:
-    def test_all_outages_count(self, outages: ChannelOutages, clock: OutageClock) -> None:
+    def test_seconds_add_up_over_outages(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, "", 3)
         pass_by(outages, clock, BROKER, 4)
         assert outages.seconds() == 3.0  # From the first that was noted.
@@ -45,7 +45,7 @@ class TestSeconds:
         pass_by(outages, clock, API, 3)
         assert outages.seconds() == 6.0
 
-    def test_one_after_the_other_is_no_gap(self, outages: ChannelOutages, clock: OutageClock) -> None:
+    def test_adjacent_outages_leave_no_gap(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, BROKER, 4)
         pass_by(outages, clock, API, 4)
         pass_by(outages, clock, "", 1)
@@ -53,7 +53,7 @@ class TestSeconds:
 
 
 class TestNote:
-    def test_says_when_one_begins(self, outages: ChannelOutages) -> None:
+    def test_reports_the_start_of_an_outage(self, outages: ChannelOutages) -> None:
         assert [outages.note(why) for why in ("", BROKER, BROKER, API, "", API)] == [
             False, True, False, False, False, True,
         ]  # fmt: skip
@@ -63,7 +63,7 @@ class TestNote:
         with raises_code(ClusterLost, "agent_channel_down"):
             pass_by(outages, clock, BROKER, 1)
 
-    def test_an_api_is_waited_for_much_longer(self, outages: ChannelOutages, clock: OutageClock) -> None:
+    def test_api_outage_is_tolerated_longer_than_a_lease(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, API, int(API_PATIENCE) + 1)
         with raises_code(ClusterLost, "agent_channel_down", mentions="API"):
             pass_by(outages, clock, API, 1)
@@ -76,7 +76,7 @@ class TestNote:
 
 
 class TestUnheard:
-    def test_until_somebody_is_heard_of(self, outages: ChannelOutages, clock: OutageClock) -> None:
+    def test_reason_stays_until_the_agent_is_heard_again(self, outages: ChannelOutages, clock: OutageClock) -> None:
         assert outages.unheard == ""
         pass_by(outages, clock, API, 2)
         pass_by(outages, clock, "", 2)

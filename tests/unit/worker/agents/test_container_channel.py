@@ -77,19 +77,19 @@ class TestTake:
         assert beside.line.take(5.0) == ANSWER
 
     @pytest.mark.parametrize("code", [0, 1])
-    def test_an_end_without_an_answer_is_the_programs_failure(self, beside: Beside, code: int) -> None:
+    def test_exit_without_an_answer_fails_the_agent(self, beside: Beside, code: int) -> None:
         beside.line.show(SEEN, {})
         beside.end(code)
         with raises_code(AgentFailed, "container_exited", mentions=str(code)):
             beside.line.take(5.0)
 
-    def test_not_where_the_engine_failed(self, beside: Beside) -> None:
+    def test_killed_container_is_an_infrastructure_loss(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         beside.end(137)
         with raises_code(ClusterLost, "container_killed"):
             beside.line.take(5.0)
 
-    def test_nor_where_the_api_was_away_though_it_is_back(self, beside: Beside, service: ScriptedService) -> None:
+    def test_exit_after_an_api_outage_is_an_infrastructure_loss(self, beside: Beside, service: ScriptedService) -> None:
         beside.line.show(SEEN, {})
         service.answers[POST] = (503, {"detail": "the database is away"})
         assert beside.post() == 503
@@ -97,7 +97,7 @@ class TestTake:
         with raises_code(ClusterLost, "agent_channel_down", mentions=("API", "1")):
             beside.line.take(5.0)
 
-    def test_an_api_that_was_away_long_before_is_no_excuse(
+    def test_old_api_outage_does_not_excuse_the_agent(
         self, beside: Beside, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("worker.agents.container_channel.AWAY_SECONDS", 0.0)
@@ -108,21 +108,21 @@ class TestTake:
         with raises_code(AgentFailed, "container_exited", mentions="1"):
             beside.line.take(5.0)
 
-    def test_nor_where_an_answer_that_was_taken_never_came(self, beside: Beside) -> None:
+    def test_accepted_answer_that_never_arrives_is_an_infrastructure_loss(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         assert beside.post() == 202
         beside.end(0)
         with raises_code(ClusterLost, "agent_channel_down", mentions="API"):
             beside.line.take(5.0)
 
-    def test_nor_where_the_line_was_broken_and_it_was_not_heard_of_since(self, beside: Beside) -> None:
+    def test_exit_during_a_broker_outage_is_an_infrastructure_loss(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         beside.far.why = "the broker is unavailable or was"
         beside.end(1)
         with raises_code(ClusterLost, "agent_channel_down", mentions="1"):
             beside.line.take(5.0)
 
-    def test_an_answer_that_was_taken_and_came_is_none_of_these(self, beside: Beside) -> None:
+    def test_exit_after_a_delivered_answer_fails_the_agent(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         assert beside.post() == 202
         beside.far.say(ANSWER)
@@ -133,7 +133,7 @@ class TestTake:
 
 
 class TestShow:
-    def test_no_engine(self, beside: Beside) -> None:
+    def test_missing_engine_is_an_infrastructure_loss(self, beside: Beside) -> None:
         beside.engine.goes_away()
         with raises_code(ClusterLost, "container_not_started"):
             beside.line.show(SEEN, {})
@@ -145,14 +145,14 @@ class TestShow:
         "error",
         [OSError(errno.ENOSPC, "No space left"), Unavailable("the database is away"), RuntimeError("no new thread")],
     )
-    def test_any_failure_at_the_start_is_the_machines(
+    def test_start_failure_is_an_infrastructure_loss(
         self, beside: Beside, monkeypatch: pytest.MonkeyPatch, what: str, error: Exception
     ) -> None:
         monkeypatch.setattr(what, _raising(error))
         with raises_code(ClusterLost, "container_not_started"):
             beside.line.show(SEEN, {})
 
-    def test_a_cancelled_run_stays_one(self, beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_cancelled_run_stays_cancelled(self, beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(
             "worker.agents.container_channel.AgentApiProxy", _raising(Cancelled("the run was cancelled"))
         )
@@ -168,7 +168,7 @@ def _raising(error: Exception) -> Any:
 
 
 class TestClose:
-    def test_nothing_stays(self, beside: Beside) -> None:
+    def test_removes_folder_and_container_once(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         folder = beside.socket().parent
         assert folder.exists()

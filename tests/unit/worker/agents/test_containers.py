@@ -29,7 +29,7 @@ ATTEMPT = UUID("018f0000-0000-7000-8000-000000000001")
 
 
 class TestRunLine:
-    def test_the_whole_line(self) -> None:
+    def test_complete_run_command(self) -> None:
         params = ContainerParams(image="mine/agent:3", command=("python", "-m", "agent"), memory_mb=512, cpus=0.5)
         plan = ContainerSpec(ATTEMPT, params, Path("/tmp/d/agent.sock"), "host:7:99")
         assert run_line("podman", plan) == [
@@ -47,15 +47,15 @@ class TestRunLine:
 
 
 class TestOtherLines:
-    def test_remove(self) -> None:
+    def test_remove_command(self) -> None:
         assert remove_line("docker", ["a", "b"]) == ["docker", "rm", "--force", "a", "b"]
 
-    def test_state(self) -> None:
+    def test_inspect_command(self) -> None:
         assert state_line("docker", "a") == [
             "docker", "inspect", "--type", "container", "--format", "{{json .State}}", "a",
         ]  # fmt: skip
 
-    def test_list(self) -> None:
+    def test_list_command(self) -> None:
         assert list_line("docker") == [
             "docker", "ps", "--all", "--filter", "label=deskarena.worker",
             "--format", '{{.ID}} {{.Label "deskarena.worker"}}',
@@ -64,38 +64,38 @@ class TestOtherLines:
 
 class TestParams:
     @pytest.mark.parametrize("image", ["--privileged", "", "a b", "-v", "UPPER"])
-    def test_an_image_is_no_option(self, image: str) -> None:
+    def test_image_must_not_look_like_an_option(self, image: str) -> None:
         with pytest.raises(ValueError, match="image"):
             ContainerParams(image=image)
 
 
 class TestLives:
-    def test_this_process_does(self) -> None:
+    def test_running_process_lives(self) -> None:
         assert lives(owner_mark())
 
-    def test_one_that_is_gone_or_another_of_the_same_number_does_not(self) -> None:
+    def test_dead_process_and_reused_pid_do_not_live(self) -> None:
         host = socket.gethostname()
         assert not lives(f"{host}:999999999:1")
         assert not lives(f"{host}:{os.getpid()}:1")
 
-    def test_other_machines_are_left_alone(self) -> None:
+    def test_processes_of_other_hosts_count_as_living(self) -> None:
         assert lives("elsewhere:1:1")
 
 
 class TestWhyNot:
-    def test_no_engine(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def test_missing_engine_is_reported(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         assert Engine().why_not() == "neither docker nor podman is installed"
         assert Engine().sweep() == 0
 
-    def test_an_engine_that_does_not_work(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def test_broken_engine_is_reported(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         program = tmp_path / "docker"
         program.write_text("#!/bin/sh\necho 'no daemon' >&2\nexit 1\n")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         assert Engine().why_not() == "docker does not work: no daemon"
 
-    def test_an_engine_that_comes_later_is_found(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def test_engine_installed_later_is_found(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         engine = Engine()
         (tmp_path / "podman").touch(0o755)
@@ -103,12 +103,12 @@ class TestWhyNot:
 
 
 class TestState:
-    def test_as_docker_tells_it(self) -> None:
+    def test_reads_docker_inspect_output(self) -> None:
         said = '{"Status":"exited","Running":false,"OOMKilled":true,"Dead":false,"Pid":0,"ExitCode":137,"Error":""}\n'
         assert ContainerState.read(said) == ContainerState("exited", out_of_memory=True)
 
     @pytest.mark.parametrize("said", ["", "[]", "null", "{}", '{"Status":"exited"}', "no"])
-    def test_anything_else_says_nothing(self, said: str) -> None:
+    def test_invalid_output_gives_no_state(self, said: str) -> None:
         assert ContainerState.read(said) is None
 
 
@@ -117,33 +117,33 @@ ENDED = ContainerState("exited", out_of_memory=False)
 
 class TestNotThePrograms:
     @pytest.mark.parametrize("code", [0, 1, 2, 125, 139, 143])
-    def test_an_end_that_the_engine_tells_of_is_the_programs(self, code: int) -> None:
+    def test_exit_that_the_engine_confirms_is_the_programs(self, code: int) -> None:
         assert not_the_programs(code, ENDED) == ""
 
     @pytest.mark.parametrize("code", [126, 127])
-    def test_so_is_a_command_that_the_image_does_not_have(self, code: int) -> None:
+    def test_missing_command_is_the_programs(self, code: int) -> None:
         assert not_the_programs(code, ContainerState("created", out_of_memory=False)) == ""
 
-    def test_so_is_more_memory_than_its_limit(self) -> None:
+    def test_out_of_memory_is_the_programs(self) -> None:
         assert not_the_programs(137, ContainerState("exited", out_of_memory=True)) == ""
 
-    def test_killed_for_another_reason(self) -> None:
+    def test_kill_without_memory_limit_is_not_the_programs(self) -> None:
         assert not_the_programs(137, ENDED) == "it was killed, but not for its memory limit"
 
     @pytest.mark.parametrize("code", [0, 2, 137, 143])
-    def test_an_engine_that_says_nothing(self, code: int) -> None:
+    def test_unknown_state_is_not_the_programs(self, code: int) -> None:
         assert not_the_programs(code, None) == "the engine does not report how it ended"
 
     @pytest.mark.parametrize(
         "state", [None, ContainerState("created", out_of_memory=False), ContainerState("running", out_of_memory=False)]
     )
-    def test_an_engine_that_fails(self, state: ContainerState | None) -> None:
+    def test_engine_exit_code_is_not_the_programs(self, state: ContainerState | None) -> None:
         assert not_the_programs(125, state) == "the engine failed"
 
-    def test_an_engines_program_that_was_killed(self) -> None:
+    def test_killed_client_is_not_the_programs(self) -> None:
         assert not_the_programs(-9, ENDED) == "the engine's client was killed by signal 9"
 
-    def test_a_container_that_goes_on(self) -> None:
+    def test_running_container_is_not_the_programs(self) -> None:
         running = ContainerState("running", out_of_memory=False)
         assert not_the_programs(1, running) == "the engine's client ended before the container"
 
@@ -167,31 +167,33 @@ def _end(running: RunningContainer) -> None:
 
 
 class TestEnd:
-    def test_while_it_goes_on_nothing_is_raised(self, running: RunningContainer) -> None:
+    def test_running_container_raises_nothing(self, running: RunningContainer) -> None:
         running.check()
         assert not running.ended
 
-    def test_the_programs_own(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
+    def test_exit_code_fails_the_agent(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(3)
         with raises_code(AgentFailed, "container_exited", mentions="3"):
             _end(running)
 
-    def test_its_own_memory_limit(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
+    def test_memory_limit_fails_the_agent(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(137, oom=True)
         with raises_code(AgentFailed, "container_out_of_memory", mentions=("512", "MiB")):
             _end(running)
 
-    def test_killed_by_another(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
+    def test_foreign_kill_is_an_infrastructure_loss(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(137)
         with raises_code(ClusterLost, "container_killed"):
             _end(running)
 
-    def test_an_engine_that_fails(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
+    def test_engine_failure_is_an_infrastructure_loss(
+        self, scripted: ScriptedEngine, running: RunningContainer
+    ) -> None:
         scripted.exits(125)
         with raises_code(ClusterLost, "container_killed", mentions="125"):
             _end(running)
 
-    def test_an_engine_that_stops_and_a_program_that_ends_in_good_order(
+    def test_clean_exit_with_a_stopped_engine_is_an_infrastructure_loss(
         self, scripted: ScriptedEngine, running: RunningContainer
     ) -> None:
         scripted.goes_away()
@@ -199,12 +201,12 @@ class TestEnd:
         with raises_code(ClusterLost, "container_killed"):
             _end(running)
 
-    def test_an_engines_program_that_is_killed(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
+    def test_killed_client_is_an_infrastructure_loss(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends("KILL", "running")
         with raises_code(ClusterLost, "container_killed", mentions="9"):
             _end(running)
 
-    def test_it_is_asked_about_before_it_is_removed(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
+    def test_container_is_inspected_before_removal(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(0)
         until(lambda: running.ended)
         assert (len(scripted.calls("inspect")), scripted.calls("rm")) == (1, [])

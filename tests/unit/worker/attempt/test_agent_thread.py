@@ -31,30 +31,30 @@ def never() -> Iterator[Event]:
 
 
 class TestCall:
-    def test_gives_the_answer(self, thread: AgentThread) -> None:
+    def test_returns_the_result(self, thread: AgentThread) -> None:
         assert thread(lambda: 42, 5.0) == 42
 
-    def test_raises_what_the_agent_raises(self, thread: AgentThread) -> None:
+    def test_reraises_the_agents_exception(self, thread: AgentThread) -> None:
         with pytest.raises(ZeroDivisionError):
             thread(lambda: 1 / 0, 5.0)
 
-    def test_goes_on_after_an_error(self, thread: AgentThread) -> None:
+    def test_accepts_calls_after_an_error(self, thread: AgentThread) -> None:
         with pytest.raises(ZeroDivisionError):
             thread(lambda: 1 / 0, 5.0)
         assert thread(lambda: 1, 5.0) == 1
 
-    def test_every_call_is_in_the_same_thread(self, thread: AgentThread) -> None:
+    def test_all_calls_run_in_one_thread(self, thread: AgentThread) -> None:
         assert len({thread(current_thread, 5.0) for _ in range(3)}) == 1
 
-    def test_an_agent_that_ends_the_process_only_fails(self, thread: AgentThread) -> None:
+    def test_sys_exit_fails_only_the_agent(self, thread: AgentThread) -> None:
         with raises_code(AgentFailed, "agent_raised", mentions="SystemExit"):
             thread(lambda: sys.exit(1), 5.0)
 
-    def test_one_that_hangs_runs_out_of_time(self, thread: AgentThread, never: Event) -> None:
+    def test_hanging_agent_times_out(self, thread: AgentThread, never: Event) -> None:
         with pytest.raises(AgentTimeout):
             thread(never.wait, 0.3)
 
-    def test_after_that_nothing_more_is_asked_of_it(self, thread: AgentThread, never: Event) -> None:
+    def test_calls_after_a_timeout_fail_immediately(self, thread: AgentThread, never: Event) -> None:
         with pytest.raises(AgentTimeout):
             thread(never.wait, 0.1)
         before = time.monotonic()
@@ -62,7 +62,7 @@ class TestCall:
             thread(fine, 60.0)
         assert time.monotonic() - before < 30.0
 
-    def test_the_attempt_can_be_stopped_while_it_thinks(self, never: Event) -> None:
+    def test_attempt_can_be_stopped_during_a_call(self, never: Event) -> None:
         def stop() -> None:
             raise LeaseLost("taken over")
 

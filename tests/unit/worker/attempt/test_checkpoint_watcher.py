@@ -60,6 +60,6 @@ class TestAfter:
         assert asking.seen == [3]
         assert made.evidence["n"][0].step == 1
 
-    def test_one_that_never_has_enough_is_no_verdict(self) -> None:
+    def test_function_that_keeps_requesting_evidence_fails(self) -> None:
         with raises_code(EvaluatorFailed, "too_many_checks", mentions="10"):
             watch(Asking(99)).after(0)

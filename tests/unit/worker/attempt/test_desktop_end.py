@@ -42,7 +42,7 @@ def dying(cause: EndCause, task: Task | None = None) -> AttemptCase:
 
 class TestFromInside:
     @pytest.mark.parametrize("cause", sorted(FROM_INSIDE))
-    def test_it_is_the_agent_s_error_and_zero(self, cause: EndCause) -> None:
+    def test_desktop_ended_by_the_agent_scores_zero(self, cause: EndCause) -> None:
         attempt = dying(cause)
         assert attempt.book.moves == ["running", "evaluating", "scored"]
         assert attempt.book.ended_by is EndedBy.AGENT_ERROR
@@ -51,12 +51,12 @@ class TestFromInside:
         assert attempt.book.evaluation is not None
         assert "from inside" in attempt.book.evaluation.metrics[0].reasons[0]
 
-    def test_an_infeasible_task_is_not_solved_by_it(self) -> None:
+    def test_ending_the_desktop_does_not_solve_an_infeasible_task(self) -> None:
         infeasible = infeasible_task().model_copy(update={"oracle": SOLUTION})
         attempt = dying(EndCause.SESSION_ENDED, infeasible)
         assert (attempt.book.ended_by, attempt.score) == (EndedBy.AGENT_ERROR, 0.0)
 
-    def test_before_any_action_it_is_lost(self) -> None:
+    def test_desktop_end_before_any_action_is_lost(self) -> None:
         attempt = AttemptCase(note_task())
 
         def furnish(desktop: FakeDesktop) -> None:
@@ -67,7 +67,7 @@ class TestFromInside:
         assert attempt.book.moves == ["lost"]
         assert attempt.book.desktop_end is None
 
-    def test_it_ends_while_evidence_is_gathered(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_desktop_end_during_evidence_collection_scores_zero(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A program that the agent started may wait for the evaluation."""
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
@@ -81,7 +81,7 @@ class TestFromInside:
         assert attempt.score == 0.0
         assert attempt.book.desktop_end is not None
 
-    def test_a_limit_keeps_a_getter_from_its_evidence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_getter_stopped_by_a_resource_limit_is_evaluated(self, monkeypatch: pytest.MonkeyPatch) -> None:
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
         def refuse(_: Any) -> ExecResult:
@@ -96,7 +96,7 @@ class TestFromInside:
         assert attempt.book.moves == ["running", "evaluating", "scored"]
         assert (attempt.book.ended_by, attempt.score) == (EndedBy.AGENT_ERROR, 0.0)
 
-    def test_a_disk_that_the_agent_filled_is_evaluated_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_full_disk_is_evaluated(self, monkeypatch: pytest.MonkeyPatch) -> None:
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
         def fill(*_: Any) -> None:
@@ -110,20 +110,20 @@ class TestFromInside:
 
 
 class TestLost:
-    def test_a_desktop_whose_end_nothing_explains(self) -> None:
+    def test_unexplained_desktop_end_is_lost(self) -> None:
         attempt = dying(EndCause.UNKNOWN)
         assert attempt.book.moves == ["running", "lost"]
         assert attempt.book.loss == (FailureClass.GUEST, "desktop_gone")
         assert "its end" in attempt.book.message
         assert attempt.book.after_action
 
-    def test_a_desktop_that_the_machine_killed(self) -> None:
+    def test_desktop_killed_by_the_host_is_lost(self) -> None:
         attempt = dying(EndCause.SESSION_KILLED)
         assert attempt.book.loss == (FailureClass.GUEST, "desktop_gone")
         assert not attempt.book.after_action
 
     @pytest.mark.parametrize("cause", sorted(OF_THE_HOST))
-    def test_a_desktop_that_ended_with_what_it_runs_on(self, cause: EndCause) -> None:
+    def test_desktop_lost_with_its_host_is_lost(self, cause: EndCause) -> None:
         attempt = dying(cause)
         assert attempt.book.loss == (FailureClass.CLUSTER, "desktop_host_failed")
         assert not attempt.book.after_action

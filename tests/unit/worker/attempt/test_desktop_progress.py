@@ -55,7 +55,7 @@ class Opening:
 
 
 class TestBook:
-    def test_each_phase_is_written_down_once(self) -> None:
+    def test_each_phase_is_recorded_once(self) -> None:
         opening = Opening()
         opening.boot(1, 2, 1)
         opening.boot(5)
@@ -77,12 +77,12 @@ class TestBook:
         opening.watch.look()
         assert opening.book.openings == []
 
-    def test_of_a_slot_of_which_nothing_is_known_nothing_is_told(self) -> None:
+    def test_unknown_slot_records_nothing(self) -> None:
         book = MemoryBook()
         DesktopProgressWatch(ATTEMPT, book, lambda: None, Watching(1)).look()
         assert book.openings == []
 
-    def test_looks_by_itself_as_long_as_the_block_lasts(self) -> None:
+    def test_polls_in_the_background_within_the_block(self) -> None:
         opening = Opening()
         with opening.tracker.during("check", "checking the files"):
             opening.clock.sleep(5)
@@ -92,7 +92,7 @@ class TestBook:
 
 
 class TestLog:
-    def test_says_it_at_once_and_then_now_and_then(self, caplog: pytest.LogCaptureFixture) -> None:
+    def test_logs_at_once_and_then_periodically(self, caplog: pytest.LogCaptureFixture) -> None:
         opening = Opening()
         with caplog.at_level("INFO", "worker.attempt.desktop_progress"):
             opening.boot(5, 1, 1, LOG_SECONDS)
@@ -102,7 +102,7 @@ class TestLog:
 
 
 class TestFrames:
-    def test_are_the_machine_s_own_and_numbered_below_those_of_its_desktop(self) -> None:
+    def test_boot_frames_are_numbered_below_desktop_frames(self) -> None:
         opening = Opening(viewers=1)
         opening.boot(3)
         opening.shown = console("SeaBIOS", "Booting from ROM")
@@ -112,14 +112,14 @@ class TestFrames:
         assert jpeg[:2] == b"\xff\xd8"
         assert (meta["width"], meta["height"], meta["step"]) == (720, 400, 0)
 
-    def test_a_screen_that_stands_still_is_sent_again_before_its_key_ends(self) -> None:
+    def test_unchanged_frame_is_sent_again_before_it_expires(self) -> None:
         opening = Opening(viewers=1)
         opening.boot(3, RENEW_SECONDS / 2)
         assert len(opening.watching.frames) == 1
         opening.boot(3, RENEW_SECONDS / 2, RENEW_SECONDS / 2)
         assert len(opening.watching.frames) == 3
 
-    def test_nobody_watches(self) -> None:
+    def test_no_frames_without_viewers(self) -> None:
         opening = Opening()
         opening.boot(3, 1)
         assert opening.watching.frames == []

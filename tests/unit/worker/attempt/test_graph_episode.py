@@ -59,13 +59,13 @@ def played(steps: Sequence[str] | None, agent: str = "replay") -> tuple[Evaluati
 
 
 class TestMeasures:
-    def test_the_oracle_has_everything(self) -> None:
+    def test_oracle_completes_every_node(self) -> None:
         found, ended_by = played(None, "oracle")
         assert dict(found.measures) == {"score": 1.0, "CR": 1.0, "LC": 1.0}
         assert [part.step for part in found.parts] == [0, 1, 2, 4, 3]
         assert ended_by is EndedBy.DONE
 
-    def test_doing_nothing_has_nothing(self) -> None:
+    def test_noop_completes_no_node(self) -> None:
         found, _ = played(None, "noop")
         assert dict(found.measures) == {"score": 0.0, "CR": 0.0, "LC": 0.0}
 
@@ -78,17 +78,17 @@ class TestMeasures:
             (["make b", "make e"], 0.0, 0.0),
         ],
     )
-    def test_half_way_has_exactly_its_share(self, steps: list[str], completion: float, consistency: float) -> None:
+    def test_partial_progress_scores_its_share(self, steps: list[str], completion: float, consistency: float) -> None:
         found, _ = played(steps)
         assert found.score == 0.0
         assert dict(found.measures) == {"score": 0.0, "CR": pytest.approx(completion), "LC": consistency}
 
-    def test_twenty_steps_without_a_node_end_it(self) -> None:
+    def test_stops_after_twenty_steps_without_progress(self) -> None:
         found, ended_by = played(["make a", *["wait"] * 25, "make b"])
         assert ended_by is EndedBy.STALLED
         assert dict(found.measures) == {"score": 0.0, "CR": pytest.approx(1 / 11), "LC": 0.0}
 
-    def test_a_node_knows_how_far_it_came(self) -> None:
+    def test_node_reports_its_progress(self) -> None:
         found, _ = played(["make a", "make spoiled"])
         assert [(part.name, part.value, part.progress) for part in found.parts[:2]] == [
             ("a", 1.0, 1.0),

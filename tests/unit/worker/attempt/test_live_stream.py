@@ -120,11 +120,11 @@ def pump(guest: StreamingGuest, viewers: FakeViewers) -> Iterator[LiveStreamThre
 
 @pytest.mark.usefixtures("pump")
 class TestLivePump:
-    def test_nothing_is_captured_while_nobody_watches(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
+    def test_no_capture_without_viewers(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         until(lambda: viewers.asked >= 2)
         assert guest.asked == []
 
-    def test_frames_flow_while_somebody_watches(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
+    def test_frames_are_streamed_to_a_viewer(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.width = 1920
         until(lambda: viewers.frames)
         guest.change()
@@ -135,14 +135,12 @@ class TestLivePump:
         assert (meta["step"], meta["width"], meta["height"]) == (3, 640, 480)
         assert abs(meta["captured_at"] - time.time()) < 60.0
 
-    def test_the_rate_is_asked_of_the_guest(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
+    def test_rate_is_requested_from_the_guest(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.width = 1920
         until(lambda: guest.asked)
         assert guest.asked[0] == "/stream?fps=5.0&quality=70&scale=1.0"
 
-    def test_the_picture_is_as_wide_as_the_widest_viewer_wants(
-        self, guest: StreamingGuest, viewers: FakeViewers
-    ) -> None:
+    def test_frame_has_the_widest_viewers_width(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         def scale() -> str:
             return guest.asked[-1].rpartition("&scale=")[2] if guest.asked else ""
 
@@ -154,7 +152,7 @@ class TestLivePump:
             lambda: guest.asked[-1] == "/stream?fps=20.0&quality=70&scale=1.0", what="a person sees the whole picture"
         )
 
-    def test_a_person_who_acts_gets_the_clipboard(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
+    def test_person_in_control_gets_the_clipboard(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.width, viewers.request = 1920, "first"
         until(lambda: viewers.frames)
         assert viewers.clipboards == []
@@ -167,13 +165,13 @@ class TestLivePump:
         until(lambda: len(viewers.frames) > seen, what="the picture goes on without the clipboard")
         assert "second" not in dict(viewers.clipboards)
 
-    def test_it_stops_when_the_last_viewer_leaves(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
+    def test_stops_when_the_last_viewer_leaves(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.width = 1920
         until(lambda: guest.open == 1)
         viewers.width = 0
         until(lambda: guest.open == 0)
 
-    def test_a_picture_that_stands_still_is_renewed(
+    def test_unchanged_frame_is_sent_again(
         self, guest: StreamingGuest, viewers: FakeViewers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(live_stream, "RENEW_SECONDS", 0.1)
@@ -181,7 +179,7 @@ class TestLivePump:
         until(lambda: len(viewers.frames) >= 2)
         assert viewers.frames[0][2]["captured_at"] == viewers.frames[1][2]["captured_at"]
 
-    def test_says_since_when_the_screen_is_unchanged_and_when_the_desktop_answered(
+    def test_frames_report_last_change_and_last_response(
         self, guest: StreamingGuest, viewers: FakeViewers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(live_stream, "RENEW_SECONDS", 0.1)
@@ -199,7 +197,7 @@ class TestLivePump:
 
 
 class TestTrouble:
-    def test_a_wrong_secret_hurts_nobody(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
+    def test_wrong_secret_streams_nothing_and_does_not_raise(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.width = 1920
         pump = LiveStreamThread(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0, screen_width=9)
         until(lambda: guest.refused >= 1)
@@ -207,7 +205,7 @@ class TestTrouble:
         pump.join(60.0)
         assert viewers.frames == []
 
-    def test_no_guest_at_all_hurts_nobody(self, tmp_path: Path, viewers: FakeViewers) -> None:
+    def test_missing_guest_does_not_raise(self, tmp_path: Path, viewers: FakeViewers) -> None:
         viewers.width = 1920
         pump = LiveStreamThread(
             uuid4(), (f"unix:{tmp_path}/none", SECRET), viewers, fps=5.0, step=lambda: 0, screen_width=9

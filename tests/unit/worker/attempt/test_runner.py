@@ -43,7 +43,7 @@ def with_assets(task: Task, assets: dict[str, str]) -> AttemptCase:
 
 
 class TestScored:
-    def test_a_solved_task(self) -> None:
+    def test_solved_task_scores_one(self) -> None:
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
         assert attempt.run()
         assert attempt.book.moves == ["running", "evaluating", "scored"]
@@ -52,43 +52,43 @@ class TestScored:
         assert attempt.book.evidence[0].result is not None
 
     @pytest.mark.parametrize("image", [None, ImageView(scale=0.5)])
-    def test_the_oracle_has_the_tree_where_the_run_shows_none(self, image: ImageView | None) -> None:
+    def test_oracle_gets_the_tree_even_if_the_run_hides_it(self, image: ImageView | None) -> None:
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
         config = attempt.claim.config.model_copy(update={"observation": "screenshot", "image": image})
         attempt.claim = dataclasses.replace(attempt.claim, config=config)
         attempt.run()
         assert attempt.score == 1.0
 
-    def test_an_unsolved_one(self) -> None:
+    def test_unsolved_task_scores_zero(self) -> None:
         attempt = AttemptCase(note_task())
         attempt.run()
         assert attempt.book.moves[-1] == "scored"
         assert attempt.score == 0.0
 
-    def test_giving_up_a_feasible_task_is_zero_without_a_look(self) -> None:
+    def test_giving_up_a_feasible_task_scores_zero_without_evaluation(self) -> None:
         attempt = AttemptCase(note_task(), "always_fail")
         attempt.run()
         assert attempt.score == 0.0
         assert attempt.judge.asked == 0
 
-    def test_saying_that_an_infeasible_task_is_infeasible(self) -> None:
+    def test_declaring_an_infeasible_task_infeasible_scores_one(self) -> None:
         attempt = AttemptCase(infeasible_task(), "always_fail")
         attempt.run()
         assert attempt.score == 1.0
         assert attempt.judge.asked == 0
 
-    def test_the_agents_own_error_is_evaluated_like_any_other_end(self) -> None:
+    def test_agent_error_is_evaluated_like_any_other_end(self) -> None:
         attempt = AttemptCase(note_task(oracle=None), "oracle")
         attempt.run()
         assert attempt.book.ended_by is EndedBy.AGENT_ERROR
         assert attempt.score == 0.0
 
-    def test_parameters_that_the_agent_refuses_are_its_own_error(self) -> None:
+    def test_rejected_parameters_are_an_agent_error(self) -> None:
         attempt = AttemptCase(note_task(), "random", params={"stop_chance": 7})
         attempt.run()
         assert attempt.book.ended_by is EndedBy.AGENT_ERROR
 
-    def test_reports_of_opening_end_before_the_desktop_is_recorded(self) -> None:
+    def test_progress_reports_end_before_the_desktop_is_recorded(self) -> None:
         attempt, order = AttemptCase(note_task()), list[str]()
 
         @contextmanager
@@ -102,24 +102,24 @@ class TestScored:
         assert order == ["told"]
         assert attempt.book.desktop
 
-    def test_seconds_are_told_by_phase(self) -> None:
+    def test_seconds_are_recorded_by_phase(self) -> None:
         attempt = AttemptCase(note_task())
         attempt.run()
         assert {"reset", "setup", "agent", "action", "settle", "record", "evaluation"} <= set(attempt.book.seconds)
 
-    def test_the_next_desktop_is_prepared_meanwhile(self) -> None:
+    def test_next_desktop_is_prepared_meanwhile(self) -> None:
         attempt = AttemptCase(note_task())
         attempt.run()
         assert [slot for slot, _ in attempt.provider.prepared] == [SlotRef(0)]
 
-    def test_the_desktop_may_reach_what_its_set_up_brings(self) -> None:
+    def test_egress_rules_allow_setup_downloads(self) -> None:
         url = "https://files.example/a"
         step = SetupStep(type="download", parameters={"files": [{"url": url, "path": "/a"}]})
         attempt = with_assets(note_task(setup=(*note_task().setup, step)), {url: "1" * 64})
         attempt.run()
         assert attempt.provider.opened[0].way_out == EgressRules(files={url: "1" * 64})
 
-    def test_nothing_stays_behind(self) -> None:
+    def test_desktop_and_stream_are_closed_once(self) -> None:
         attempt = AttemptCase(note_task())
         attempt.run()
         assert attempt.provider.opened[0].closed == 1
@@ -127,14 +127,14 @@ class TestScored:
 
 
 class TestLost:
-    def test_no_desktop(self) -> None:
+    def test_unavailable_desktop_is_a_cluster_loss(self) -> None:
         attempt = AttemptCase(note_task())
         attempt.provider.broken = ClusterLost("no memory left", code="host_memory_full")
         assert not attempt.run()
         assert attempt.book.moves == ["lost"]
         assert attempt.book.failure == AttemptFailure(FailureClass.CLUSTER, "host_memory_full", "no memory left")
 
-    def test_a_set_up_step_that_is_refused_says_which(self) -> None:
+    def test_refused_setup_step_is_named(self) -> None:
         steps = (*note_task().setup, SetupStep(type="open", parameters={"path": "/nowhere"}))
         attempt = AttemptCase(note_task(setup=steps))
         attempt.run()
@@ -142,13 +142,13 @@ class TestLost:
         assert "set-up step 3" in attempt.book.message
         assert attempt.book.desktop["provider"] == "fake", "how its desktop was made is in the record all the same"
 
-    def test_a_missing_asset(self) -> None:
+    def test_missing_asset_is_a_setup_loss(self) -> None:
         steps = (SetupStep(type="upload_file", parameters={"files": [{"local_path": "a.txt", "path": "/a"}]}),)
         attempt = AttemptCase(note_task(setup=steps))
         attempt.run()
         assert attempt.book.loss == (FailureClass.TASK_SETUP, "asset_missing")
 
-    def test_a_file_of_the_web_that_was_not_fetched(self) -> None:
+    def test_unfetched_web_file_is_lost_before_a_desktop_opens(self) -> None:
         """Nothing is spent on it: no desktop, no agent."""
         url = "https://files.example/gold.xlsx"
         call = MetricCall(func="exact_match", expected={"type": "cloud_file", "path": url, "dest": "a"})
@@ -159,7 +159,7 @@ class TestLost:
         assert "deskarena benchmark fetch" in attempt.book.message
         assert attempt.provider.opened == []
 
-    def test_the_last_screen_of_a_lost_guest_is_kept(self) -> None:
+    def test_last_screen_of_a_lost_guest_is_stored(self) -> None:
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
         blue = Frame(data=b"\xff\xd8blue", media_type="image/jpeg", width=720, height=400)
 
@@ -177,7 +177,7 @@ class TestLost:
         assert last.observation.frame == blue
         assert last.results[0]["final"]
 
-    def test_a_desktop_that_the_cluster_took_away_is_no_fault_of_the_guest_s(self) -> None:
+    def test_evicted_desktop_is_a_cluster_loss(self) -> None:
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
         def furnish(desktop: FakeDesktop) -> None:
@@ -194,14 +194,14 @@ class TestLost:
         assert attempt.book.message == "the pod was evicted: the node was low on memory"
         assert not attempt.book.after_action
 
-    def test_a_desktop_that_died_before_any_action(self) -> None:
+    def test_desktop_death_before_any_action_is_lost(self) -> None:
         attempt = AttemptCase(note_task())
         attempt.provider.on_open = lambda desktop: desktop.die("killed")
         attempt.run()
         assert attempt.book.moves == ["lost"]
         assert not attempt.book.after_action
 
-    def test_a_desktop_that_is_not_well(self) -> None:
+    def test_unhealthy_desktop_is_discarded_and_the_slot_backs_off(self) -> None:
         """No agent acts on it, it is discarded, and the slot backs off before the next one."""
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
@@ -218,7 +218,7 @@ class TestLost:
         assert attempt.provider.distrusted == [attempt.claim.slot]
         assert "health" in attempt.book.seconds
 
-    def test_an_evaluation_without_verdict_is_no_score(self) -> None:
+    def test_failed_evaluation_gives_no_score_but_stores_evidence(self) -> None:
         attempt = AttemptCase(note_task())
         attempt.judge.broken = EvaluatorFailed("it broke (3 tries)", code="evaluator_crashed")
         attempt.run()
@@ -227,7 +227,7 @@ class TestLost:
         assert attempt.book.failure == AttemptFailure(FailureClass.EVALUATOR, "evaluator_crashed", "it broke (3 tries)")
         assert [found.result is not None for found in attempt.book.evidence] == [True]
 
-    def test_a_getter_that_fails_leaves_the_evidence_of_the_others(self) -> None:
+    def test_failing_getter_does_not_lose_other_evidence(self) -> None:
         reference = {"type": "cloud_file", "path": "asset:gone.txt", "dest": "gone.txt"}
         (call,) = note_task().evaluator.calls
         call = call.model_copy(update={"expected": reference})
@@ -239,7 +239,7 @@ class TestLost:
         assert evidence.result is not None
         assert [failure.side for failure in evidence.failures] == ["expected"]
 
-    def test_no_room_for_a_picture(self) -> None:
+    def test_full_artifact_store_is_a_cluster_loss(self) -> None:
         attempt = AttemptCase(note_task())
 
         def full(_: StepRecord) -> None:
@@ -250,7 +250,7 @@ class TestLost:
         assert attempt.book.moves == ["running", "lost"]
         assert attempt.book.loss == (FailureClass.CLUSTER, "service_unavailable")
 
-    def test_our_own_bugs_are_no_score_either(self) -> None:
+    def test_worker_bug_is_a_cluster_loss(self) -> None:
         attempt = AttemptCase(note_task())
 
         def broken(_: StepRecord) -> None:
@@ -283,22 +283,22 @@ class TestStopped:
         assert attempt.book.moves == ["running"]
         assert attempt.provider.opened[0].closed >= 1
 
-    def test_a_cancelled_run(self) -> None:
+    def test_cancelled_run_cancels_the_attempt(self) -> None:
         assert self.stopping(Cancelled("cancelled")).book.moves == ["running", "cancelled"]
 
-    def test_a_worker_that_is_stopped_hands_the_attempt_back(self) -> None:
+    def test_stopping_worker_releases_the_attempt(self) -> None:
         attempt = self.stopping(ClusterLost("the worker was stopped", hint="Start another."))
         assert attempt.book.moves == ["running", "lost"]
         assert attempt.book.message == "the worker was stopped. Start another."
         assert not attempt.book.after_action
 
-    def test_one_that_ended_before_it_began_opens_nothing(self) -> None:
+    def test_attempt_stopped_before_its_start_opens_no_desktop(self) -> None:
         attempt = AttemptCase(note_task())
         attempt.hold.stop(ClusterLost("the worker was stopped"))
         assert attempt.run()
         assert attempt.provider.opened == []
 
-    def test_a_cancelled_run_that_the_recorder_noticed(self) -> None:
+    def test_cancellation_seen_by_the_recorder_stops_the_attempt(self) -> None:
         attempt = AttemptCase(note_task(), budget=Budget(max_steps=3))
         attempt.book.is_cancelled = True
         attempt.run()
@@ -321,7 +321,7 @@ class TestParts:
         attempt.on_perform = write
         return attempt
 
-    def test_when_each_was_reached(self) -> None:
+    def test_records_the_step_of_each_checkpoint(self) -> None:
         attempt = self.attempt("x", "a=done", "x", "b=done")
         attempt.run()
         assert attempt.book.evaluation is not None
@@ -333,14 +333,14 @@ class TestParts:
         assert attempt.book.evaluation is not None
         assert attempt.book.evaluation.parts[0].step == 0
 
-    def test_the_order_counts(self) -> None:
+    def test_checkpoint_reached_before_its_turn_does_not_count(self) -> None:
         """A node that is done before its turn and undone when it comes does not count."""
         attempt = self.attempt("b=done", "b=gone", "a=done")
         attempt.run()
         assert attempt.book.evaluation is not None
         assert [one.reached for one in attempt.book.evaluation.parts] == [True, False]
 
-    def test_a_look_that_cannot_be_judged_is_no_score(self) -> None:
+    def test_failed_checkpoint_evaluation_gives_no_score(self) -> None:
         attempt = self.attempt("a=done")
         attempt.judge.broken = EvaluatorFailed("the child is broken")
         attempt.run()

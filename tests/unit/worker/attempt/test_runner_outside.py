@@ -30,12 +30,12 @@ class TestFromOutside:
         attempt.claim, attempt.line = dataclasses.replace(attempt.claim, config=config), line
         return attempt
 
-    def test_its_time_is_over(self) -> None:
+    def test_timeout_is_evaluated(self) -> None:
         attempt = self.attempt(FakeLine())
         attempt.run()
         assert (attempt.book.ended_by, attempt.score) == (EndedBy.TIME, 0.0)
 
-    def test_its_time_is_over_and_it_may_have_ended_with_the_service(self) -> None:
+    def test_timeout_after_an_api_outage_is_lost(self) -> None:
         line = FakeLine()
         line.why = "the API was away"
         attempt = self.attempt(line)
@@ -43,7 +43,7 @@ class TestFromOutside:
         assert attempt.book.moves[-1] == "lost"
         assert attempt.book.message == "the API was away"
 
-    def test_an_outage_is_not_its_time(self) -> None:
+    def test_outage_does_not_count_against_the_time_limit(self) -> None:
         class OutageLine(FakeLine):
             """Its first wait for an answer is an outage, as the clocks of a test have it: a long one."""
 

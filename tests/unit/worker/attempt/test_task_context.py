@@ -43,19 +43,19 @@ def context(made: list[tuple[int, FakeBrowser]], **more: Any) -> TaskContext:
 
 
 class TestBrowser:
-    def test_one_per_port(self) -> None:
+    def test_opens_one_browser_per_port(self) -> None:
         made: list[tuple[int, FakeBrowser]] = []
         task = context(made)
         assert task.browser() is task.browser(9222)
         assert task.browser(1337) is not task.browser()
         assert [port for port, _ in made] == [9222, 1337]
 
-    def test_the_published_port_stands_for_the_one_behind_it(self) -> None:
+    def test_published_port_is_an_alias_of_the_internal_port(self) -> None:
         opened: Any = Opened()
         for port, ports in ((9222, (9222, 1337)), (1337, (1337,))):
             assert devtools(opened, port).ports == ports
 
-    def test_closed_twice(self) -> None:
+    def test_close_is_idempotent(self) -> None:
         made: list[tuple[int, FakeBrowser]] = []
         reached = servers(made)
         reached.browser(9222)
@@ -64,37 +64,37 @@ class TestBrowser:
 
 
 class TestHttp:
-    def test_a_dead_desktop_is_lost(self) -> None:
+    def test_dead_desktop_raises_guest_lost(self) -> None:
         with pytest.raises(GuestLost):
             context([]).http(8080, "/requests/status.xml")
 
 
 class TestAsset:
-    def test_an_unknown_one(self) -> None:
+    def test_unknown_asset_fails_setup(self) -> None:
         with raises_code(TaskSetupFailed, "asset_missing"):
             context([]).asset("b")
 
-    def test_one_that_is_gone(self) -> None:
+    def test_missing_artifact_is_a_cluster_loss(self) -> None:
         with raises_code(ClusterLost, "service_unavailable"):
             context([]).asset("a")
 
 
 class TestOutputsAndSecrets:
-    def test_kept(self) -> None:
+    def test_last_output_of_a_name_is_stored(self) -> None:
         task = context([])
         assert task.output("wmctrl.out") is None
         task.keep("wmctrl.out", b"1")
         task.keep("wmctrl.out", b"2")
         assert task.output("wmctrl.out") == b"2"
 
-    def test_secrets(self) -> None:
+    def test_missing_secret_fails_setup(self) -> None:
         with raises_code(TaskSetupFailed, "secret_missing"):
             context([]).secret("googledrive_settings")
         assert context([], secrets=str.upper).secret("a") == "A"
 
 
 class TestJudgement:
-    def test_asked_once(self) -> None:
+    def test_judge_is_called_once(self) -> None:
         asked: list[int] = []
 
         def judge() -> bytes:
@@ -105,7 +105,7 @@ class TestJudgement:
         assert task.judgement() == task.judgement() == b"{}"
         assert len(asked) == 1
 
-    def test_one_that_failed_is_not_asked_again(self) -> None:
+    def test_failed_judge_is_not_called_again(self) -> None:
         asked: list[int] = []
 
         def judge() -> bytes:
@@ -118,6 +118,6 @@ class TestJudgement:
                 task.judgement()
         assert len(asked) == 1
 
-    def test_a_run_without_a_judge_has_none(self) -> None:
+    def test_run_without_a_judge_is_refused(self) -> None:
         with raises_code(EvaluatorFailed, "no_judge"):
             context([]).judgement()

@@ -38,7 +38,7 @@ class TestTurn:
             attempt.run()
         return attempt
 
-    def test_it_is_scored_when_its_turn_comes_and_the_wait_is_told_apart(self) -> None:
+    def test_wait_for_a_turn_is_measured_separately(self) -> None:
         attempt = self.waiting(note_task(oracle=SOLUTION), lambda _: None)
         assert attempt.book.moves == ["running", "evaluating", "scored"]
         assert attempt.score == 1.0
@@ -52,7 +52,7 @@ class TestTurn:
             (LeaseLost("taken over"), ["running", "evaluating"]),
         ],
     )
-    def test_one_that_must_stop_waits_no_longer(self, error: DeskarenaError, moves: list[str]) -> None:
+    def test_stopped_attempt_stops_waiting(self, error: DeskarenaError, moves: list[str]) -> None:
         attempt = self.waiting(note_task(oracle=SOLUTION), lambda attempt: attempt.hold.stop(error))
         assert attempt.book.moves == moves
         assert attempt.book.evaluation is None

@@ -32,12 +32,12 @@ def server() -> ProbedServer:
     return ProbedServer()
 
 
-def test_one_that_has_done_all_is_not_asked(server: ProbedServer) -> None:
+def test_healthy_server_is_not_probed(server: ProbedServer) -> None:
     server.let_pass(60)
     assert (server.asked, server.answers.why_not) == ([], "")
 
 
-def test_one_that_is_away_is_asked_less_and_less_and_known_as_soon_as_it_is_back(server: ProbedServer) -> None:
+def test_unavailable_server_is_probed_with_backoff_until_it_recovers(server: ProbedServer) -> None:
     server.error = ClusterUnavailable("nobody answers")
     server.answers.failed("the first pod")
     assert server.answers.why_not == "the first pod"
@@ -49,7 +49,7 @@ def test_one_that_is_away_is_asked_less_and_less_and_known_as_soon_as_it_is_back
     assert server.answers.why_not == ""
 
 
-def test_many_failures_do_not_put_off_the_next_question(server: ProbedServer) -> None:
+def test_repeated_failures_do_not_delay_the_next_probe(server: ProbedServer) -> None:
     server.error = ClusterUnavailable("nobody answers")
     for _ in range(20):
         server.answers.failed("a pod")
@@ -57,14 +57,14 @@ def test_many_failures_do_not_put_off_the_next_question(server: ProbedServer) ->
     assert [round(each) for each in server.asked] == [1, 3, 7, 15]
 
 
-def test_one_that_says_no_has_answered(server: ProbedServer) -> None:
+def test_refusal_counts_as_a_response(server: ProbedServer) -> None:
     server.error = RequestRefused("the quota is used up", code=403)
     server.answers.failed("a pod")
     server.let_pass(2)
     assert server.answers.why_not == ""
 
 
-def test_the_next_time_is_a_first_time(server: ProbedServer) -> None:
+def test_backoff_restarts_after_recovery(server: ProbedServer) -> None:
     server.error = ClusterUnavailable("nobody answers")
     server.answers.failed("a pod")
     server.let_pass(20)

@@ -43,37 +43,37 @@ def hold() -> HeldLease:
 
 
 class TestOnce:
-    def test_gives_what_the_work_gives(self) -> None:
+    def test_returns_the_result(self) -> None:
         assert flaky(0).once(lambda _: 42) == 42
 
-    def test_a_database_that_is_away_is_told(self) -> None:
+    def test_unavailable_database_is_reported(self) -> None:
         with raises_code(Unavailable, "database_unavailable"):
             flaky(1).once(lambda _: 42)
 
 
 class TestInsist:
-    def test_asks_again_until_the_database_is_back(self, hold: HeldLease) -> None:
+    def test_retries_until_the_database_is_back(self, hold: HeldLease) -> None:
         assert flaky(3).insist(lambda _: 42, hold) == 42
 
-    def test_gives_up_at_the_leases_end(self) -> None:
+    def test_gives_up_when_the_lease_expires(self) -> None:
         with pytest.raises(LeaseLost):
             flaky(10**6).insist(lambda _: 42, HeldLease(LeaseGrant(uuid4(), "fake"), 0.3))
 
-    def test_an_attempt_that_has_to_stop_writes_no_more(self, hold: HeldLease) -> None:
+    def test_stopped_attempt_writes_nothing(self, hold: HeldLease) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
         with raises_fields(ClusterLost, message="the worker was stopped"):
             flaky(0).insist(lambda _: 42, hold)
 
-    def test_but_its_last_words(self, hold: HeldLease) -> None:
+    def test_stopped_attempt_may_write_its_final_state(self, hold: HeldLease) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
         assert flaky(2).insist(lambda _: 42, hold, last_words=True) == 42
 
-    def test_and_not_even_those_once_the_lease_is_lost(self, hold: HeldLease) -> None:
+    def test_lost_lease_forbids_the_final_state(self, hold: HeldLease) -> None:
         hold.stop(LeaseLost("taken over"))
         with pytest.raises(LeaseLost):
             flaky(0).insist(lambda _: 42, hold, last_words=True)
 
-    def test_other_errors_are_not_repeated(self, hold: HeldLease) -> None:
+    def test_other_errors_are_not_retried(self, hold: HeldLease) -> None:
         calls = []
 
         def work(_: object) -> None:

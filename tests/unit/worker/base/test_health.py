@@ -38,12 +38,12 @@ def desktop() -> FakeDesktop:
 
 
 class TestCheckHealth:
-    def test_a_healthy_desktop_is_asked_once(self, desktop: FakeDesktop) -> None:
+    def test_healthy_desktop_is_checked_once(self, desktop: FakeDesktop) -> None:
         patience = PatienceClock(desktop)
         check(desktop, patience)
         assert patience.pauses == 0
 
-    def test_all_failures_are_named_at_once(self, desktop: FakeDesktop) -> None:
+    def test_all_failures_are_reported_together(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"clock": 0.0, "black": True}
         patience = PatienceClock(desktop)
         with raises_code(GuestLost, "desktop_unhealthy", mentions="black_screen") as lost:
@@ -51,35 +51,35 @@ class TestCheckHealth:
         assert "docs/internals/health.md" in lost.value.hint
         assert patience.pauses == 0
 
-    def test_a_screen_that_is_still_black_gets_a_moment(self, desktop: FakeDesktop) -> None:
+    def test_black_screen_is_checked_again(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"black": True}
         patience = PatienceClock(desktop, {4: {}})
         check(desktop, patience)
         assert patience.pauses == 4
 
-    def test_a_program_that_ends_by_itself_is_not_an_earlier_tasks(self, desktop: FakeDesktop) -> None:
+    def test_process_that_exits_is_ignored(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"processes": ({"pid": 5, "name": "cmd.exe"},)}
         patience = PatienceClock(desktop, {2: {}})
         check(desktop, patience)
         assert patience.pauses == 2
 
-    def test_one_that_stays_is(self, desktop: FakeDesktop) -> None:
+    def test_leftover_process_is_unhealthy(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"processes": ({"pid": 5, "name": "miner"},)}
         with raises_code(GuestLost, "desktop_unhealthy"):
             check(desktop, PatienceClock(desktop))
 
-    def test_one_that_stays_black_is_given_up(self, desktop: FakeDesktop) -> None:
+    def test_screen_that_stays_black_is_unhealthy(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"black": True}
         patience = PatienceClock(desktop)
         with raises_code(GuestLost, "desktop_unhealthy", mentions="black_screen"):
             check(desktop, patience)
         assert patience.now == pytest.approx(3.0, abs=2 * LOOK_AGAIN_SECONDS)
 
-    def test_another_size_than_wanted(self, desktop: FakeDesktop) -> None:
+    def test_wrong_screen_size_is_unhealthy(self, desktop: FakeDesktop) -> None:
         with raises_code(GuestLost, "desktop_unhealthy", mentions=("640x480", "800x600")):
             check(desktop, wanted=ScreenSize(width=800, height=600))
 
-    def test_a_wait_can_be_stopped(self, desktop: FakeDesktop) -> None:
+    def test_wait_can_be_stopped(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"black": True}
 
         def cancelled(_: float) -> None:
@@ -88,17 +88,19 @@ class TestCheckHealth:
         with pytest.raises(Cancelled):
             check_health(desktop, SCREEN, desktop.frame(), HealthLimits(), pause=cancelled)
 
-    def test_a_guest_without_the_route_is_too_old(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_guest_without_the_health_route_is_rejected(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self.refusing(monkeypatch, GuestRefused("no route /health", kind="not_found"))
         with raises_code(GuestLost, "desktop_unhealthy", mentions="guest_api"):
             check(desktop)
 
-    def test_facts_that_the_guest_could_not_read(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unreadable_facts_are_unhealthy(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
         self.refusing(monkeypatch, GuestRefused("Windows could not be asked about its licence", kind="failed"))
         with raises_code(GuestLost, "health_unknown"):
             check(desktop)
 
-    def test_a_dead_desktop(self, desktop: FakeDesktop) -> None:
+    def test_dead_desktop_raises_guest_lost(self, desktop: FakeDesktop) -> None:
         seen = desktop.frame()
         desktop.die()
         with pytest.raises(GuestLost):
@@ -113,7 +115,7 @@ class TestCheckHealth:
 
 
 class TestCheckRoom:
-    def test_a_desktop_with_room(self, desktop: FakeDesktop) -> None:
+    def test_desktop_with_free_space_passes(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"clock": 0.0, "disks": (DiskRoom(path="/", free=2**20, size=2**30),)}
         check_room(desktop)
 
@@ -122,6 +124,8 @@ class TestCheckRoom:
         with raises_code(GuestLost, "desktop_disk_full", mentions=("0", "MiB", "/tmp")):
             check_room(desktop)
 
-    def test_an_unreadable_disk_is_not_full(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unreadable_disk_does_not_count_as_full(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         TestCheckHealth.refusing(monkeypatch, GuestRefused("the licence is unknown", kind="failed"))
         check_room(desktop)

@@ -4,7 +4,7 @@ from worker.base.json_lines import LineDecoder, LineError, encode
 
 
 class TestLineDecoder:
-    def test_gives_whole_messages_however_they_are_cut(self) -> None:
+    def test_decodes_messages_split_at_any_byte(self) -> None:
         data = encode({"a": 1}) + encode({"b": "ä\n"})
         decoder, found = LineDecoder(), []
         for byte in data:
@@ -12,7 +12,7 @@ class TestLineDecoder:
         assert found == [{"a": 1}, {"b": "ä\n"}]
         assert LineDecoder().feed(data) == found
 
-    def test_empty_lines_are_nothing(self) -> None:
+    def test_empty_lines_are_ignored(self) -> None:
         assert LineDecoder().feed(b"\r\n\n{}\r\n") == [{}]
 
     @pytest.mark.parametrize("line", [b"x\n", b"[]\n", b"1\n", b"\xff\n", b"[" * 100_000 + b"\n"])
@@ -20,20 +20,20 @@ class TestLineDecoder:
         with pytest.raises(LineError):
             LineDecoder().feed(line)
 
-    def test_a_line_without_end_is_refused_at_the_limit(self) -> None:
+    def test_unterminated_line_is_refused_at_the_limit(self) -> None:
         decoder = LineDecoder(most=10)
         decoder.feed(b"x" * 10)
         with pytest.raises(LineError):
             decoder.feed(b"x")
 
-    def test_a_line_with_an_end_has_the_same_limit(self) -> None:
+    def test_terminated_line_has_the_same_limit(self) -> None:
         assert LineDecoder(most=10).feed(b'{"a": 123}\n') == [{"a": 123}]
         with pytest.raises(LineError):
             LineDecoder(most=10).feed(b'{"a": 1234}\n')
 
 
 class TestEncode:
-    def test_refuses_what_the_receiver_would_refuse(self) -> None:
+    def test_refuses_messages_above_the_receivers_limit(self) -> None:
         assert LineDecoder(most=11).feed(encode({"a": 123}, most=11)) == [{"a": 123}]
         with pytest.raises(LineError):
             encode({"a": 123}, most=10)

@@ -7,7 +7,7 @@ from worker.base.phases import Phases
 
 
 class TestTimed:
-    def test_nested_phases_count_only_for_themselves(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_nested_phase_is_not_counted_twice(self, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = iter([0.0, 1.0, 3.0, 10.0, 20.0, 26.0, 30.0, 31.0])
         monkeypatch.setattr(timing, "time", SimpleNamespace(monotonic=lambda: next(clock)))
         phases = Phases()
@@ -20,7 +20,7 @@ class TestTimed:
             pass
         assert phases.seconds() == {"turn": 12.0, "evaluation": 14.0, "record": 1.0}
 
-    def test_however_it_ends(self) -> None:
+    def test_phase_is_recorded_when_the_block_raises(self) -> None:
         phases = Phases()
         with pytest.raises(ValueError, match="broke"), phases.timed("setup"):
             raise ValueError("broke")

@@ -50,14 +50,14 @@ class Clustered(FakeProvider):
 
 
 class TestSlotCounter:
-    def test_counts_once_as_long_as_there_is_room(self, tmp_path: Path) -> None:
+    def test_slots_are_counted_once_while_there_is_room(self, tmp_path: Path) -> None:
         rooms = [FreeResources(2**20, 4, 2**40), FreeResources(2**36, 4, 2**40), FreeResources(2**36, 1, 2**40)]
         counter = SlotCounter(Settings(data_dir=tmp_path), lambda _: rooms.pop(0))
         assert [counter("local", DesktopNeeds()).number for _ in range(3)] == [0, 4, 4]
 
 
 class TestDescribe:
-    def test_offers_providers_agents_and_spaces(self, tmp_path: Path) -> None:
+    def test_lists_providers_agents_and_action_spaces(self, tmp_path: Path) -> None:
         info = describe(Settings(data_dir=tmp_path, slots=3), {"fake": FakeProvider()}, InProcessJudge())
         can = info.capabilities
         assert info.slots == {"fake": 3}
@@ -69,37 +69,37 @@ class TestDescribe:
         assert "stop_chance" in can["agents"]["random"]["schema"]["properties"]
         assert {"screenshot", "a11y_tree", "screenshot_a11y"} <= set(can["observations"])
 
-    def test_a_provider_that_cannot_work_says_why_and_has_no_slots(self, tmp_path: Path) -> None:
+    def test_unusable_provider_has_a_reason_and_no_slots(self, tmp_path: Path) -> None:
         info = describe(Settings(data_dir=tmp_path), {"fake": RefusingProvider()}, InProcessJudge())
         assert info.slots == {}
         assert info.capabilities["providers"]["fake"]["reason"] == "Xvfb is missing"
 
-    def test_slots_are_counted_where_nobody_sets_them(self, tmp_path: Path) -> None:
+    def test_slots_are_computed_unless_configured(self, tmp_path: Path) -> None:
         settings = Settings(data_dir=tmp_path)
         counter = SlotCounter(settings, lambda _: FreeResources(memory=64 * 2**30, cores=5, disk=2**40))
         info = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter)
         assert info.slots == {"fake": 5}
         assert info.capabilities["providers"]["fake"]["slots"]["reason"].startswith("limited by cores: ")
 
-    def test_a_provider_without_room_for_one_desktop_does_not_work(self, tmp_path: Path) -> None:
+    def test_provider_without_room_for_one_desktop_is_not_runnable(self, tmp_path: Path) -> None:
         settings = Settings(data_dir=tmp_path)
         counter = SlotCounter(settings, lambda _: FreeResources(memory=2**20, cores=5, disk=2**40))
         fake = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter).capabilities["providers"]["fake"]
         assert (fake["ok"], fake["slots"]["number"]) == (False, 0)
         assert fake["reason"].startswith("no slots: ")
 
-    def test_images_say_which_systems_there_are(self, tmp_path: Path) -> None:
+    def test_operating_systems_come_from_the_images(self, tmp_path: Path) -> None:
         info = describe(Settings(data_dir=tmp_path), {"fake": Imaged()}, InProcessJudge())
         fake = info.capabilities["providers"]["fake"]
         assert fake["os"] == ["linux", "windows"]
         assert [image["name"] for image in fake["images"]] == ["debian", "eleven"]
 
-    def test_says_how_evaluators_are_fenced_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_reports_the_evaluator_sandbox(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.evaluation.evaluator.most_memory", lambda: 6 * 2**30)
         info = describe(Settings(data_dir=tmp_path), {}, InProcessJudge())
         assert info.capabilities["evaluators"] == {"sandbox": "limits", "at_once": 1}
 
-    def test_evaluations_leave_room_for_the_desktops_of_this_machine(self, tmp_path: Path) -> None:
+    def test_evaluator_limit_leaves_memory_for_local_desktops(self, tmp_path: Path) -> None:
         settings, judge = Settings(data_dir=tmp_path), Evaluator(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
         assert judge.turns.number == 6
         counter = SlotCounter(settings, lambda _: FreeResources(memory=64 * 2**30, cores=11, disk=2**40))
@@ -107,18 +107,18 @@ class TestDescribe:
         assert info.slots == {"fake": 11}
         assert info.capabilities["evaluators"]["at_once"] == 3
 
-    def test_the_slots_of_a_cluster_are_not_this_worker_s(self, tmp_path: Path) -> None:
+    def test_cluster_slots_are_not_the_workers(self, tmp_path: Path) -> None:
         info = describe(Settings(data_dir=tmp_path), {"away": Clustered()}, InProcessJudge())
         told = info.capabilities["providers"]["away"]
         assert told["slots"] == {"number": 20, "reason": "the slots are those of the cluster north"}
 
-    def test_those_of_a_cluster_take_none(self, tmp_path: Path) -> None:
+    def test_cluster_desktops_use_no_local_memory(self, tmp_path: Path) -> None:
         judge = Evaluator(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
         info = describe(Settings(data_dir=tmp_path), {"fake": Clustered()}, judge)
         assert info.slots == {"fake": 20}
         assert info.capabilities["evaluators"]["at_once"] == 6
 
-    def test_or_that_they_cannot_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_evaluators_that_cannot_run_have_a_reason(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def nowhere(_: Evaluator) -> None:
             raise EvaluatorFailed("no evaluator can be started")
 

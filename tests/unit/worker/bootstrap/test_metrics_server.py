@@ -16,7 +16,7 @@ def served(folder: Path, **settings: object) -> MetricsServer:
     return MetricsServer(Settings.model_validate({"data_dir": folder, **settings}))
 
 
-def test_needs_its_token_and_has_one_page(tmp_path: Path) -> None:
+def test_requires_its_token_and_serves_one_page(tmp_path: Path) -> None:
     server = served(tmp_path, metrics_token=SecretStr(TOKEN))
     server.start()
     try:
@@ -34,7 +34,7 @@ def test_needs_its_token_and_has_one_page(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_other_machines_need_the_token(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_is_not_served_to_other_hosts_without_a_token(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     server = served(tmp_path, worker_metrics_host="0.0.0.0")  # noqa: S104 - refused
     server.start()
     assert server.port == 0

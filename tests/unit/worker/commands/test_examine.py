@@ -51,40 +51,40 @@ def of_local(trial: Trial | None, *programs: str) -> dict[str, TrialFinding]:
 
 
 class TestLocal:
-    def test_all_is_well(self) -> None:
+    def test_working_local_desktop_is_ok(self) -> None:
         found = of_local(Trial(GOOD, ""), "editor")
         assert {name: each.state for name, each in found.items()} == dict.fromkeys(
             ("local desktop", "overlay", "cgroups", "accessibility", "editor"), OK
         )
 
-    def test_none_can_be_made(self) -> None:
+    def test_local_desktop_that_does_not_start_is_broken(self) -> None:
         found = of_local(None, "editor")
         assert found["local desktop"].state == BROKEN
         assert "setting up uid map" in found["local desktop"].detail
         assert {found[name].state for name in ("overlay", "cgroups", "accessibility", "editor")} == {UNTRIED}
 
-    def test_an_overlay_that_fails_when_it_is_used(self) -> None:
+    def test_unusable_overlay_is_broken(self) -> None:
         notes = ["no overlay home: the overlay shows deleted files again", "no control group limits cpu: none"]
         found = of_local(Trial({**GOOD, "home": "copy on tmpfs", "notes": notes}, ""))["overlay"]
         assert found == TrialFinding(
             BROKEN, "home: copy on tmpfs; no overlay home: the overlay shows deleted files again"
         )
 
-    def test_a_control_group_that_does_not_limit(self) -> None:
+    def test_control_group_without_limits_is_broken(self) -> None:
         why = "no control group limits memory: a program with a limit of 16 MiB took 64 MiB (exit status 0)"
         limits = {**GOOD["limits"], "memory": "watchdog"}  # type: ignore[dict-item]
         found = of_local(Trial({**GOOD, "limits": limits, "notes": [why]}, ""))["cgroups"]
         assert (found.state, why in found.detail) == (BROKEN, True)
 
-    def test_where_no_control_group_may_be_made(self) -> None:
+    def test_watchdog_limits_mean_missing_cgroups(self) -> None:
         limits = {**GOOD["limits"], "memory": "watchdog"}  # type: ignore[dict-item]
         assert of_local(Trial({**GOOD, "limits": limits}, ""))["cgroups"].state == MISSING
 
-    def test_a_tree_that_could_not_be_tried(self) -> None:
+    def test_untested_accessibility_tree_is_untried(self) -> None:
         found = of_local(Trial(GOOD, "not tried, as no window can be opened: no Gtk"))["accessibility"]
         assert found.state == UNTRIED
 
-    def test_a_tree_and_a_program_that_cannot_be_used(self) -> None:
+    def test_unusable_tree_and_program_are_broken(self) -> None:
         found = of_local(Trial(GOOD, "no registry", {"editor": "libgtk-3.so.0: cannot open"}), "editor", "browser")
         assert found["accessibility"] == TrialFinding(BROKEN, "no registry")
         assert found["editor"].state == BROKEN
@@ -93,9 +93,7 @@ class TestLocal:
 
 
 class TestExamine:
-    def test_an_endless_trial_is_reported_for_itself_only(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
+    def test_hanging_trial_does_not_affect_others(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         closed = threading.Event()
 
         class HangingProvider(Local):
@@ -138,51 +136,51 @@ class TestWine:
         local: Any = Local(folder=folder, no_wine=no_wine)
         return examine.try_wine(local)
 
-    def test_says_its_version_where_a_desktop_was_made(self, folder: Path) -> None:
+    def test_working_wine_reports_its_version(self, folder: Path) -> None:
         found = self.told(folder)
         assert (found.state, found.detail.startswith("Wine 8.0: ")) == (OK, True)
 
-    def test_all_is_there_and_no_desktop_can_be_made(self, folder: Path) -> None:
+    def test_wine_whose_desktop_does_not_start_is_broken(self, folder: Path) -> None:
         found = self.told(folder, no_wine="python.exe crashed")
         assert found == TrialFinding(BROKEN, "Wine 8.0: python.exe crashed")
 
-    def test_says_why_it_could_not_be_made_ready(self, folder: Path) -> None:
+    def test_failed_setup_command_is_reported(self, folder: Path) -> None:
         (folder / wine.WHY_NOT).write_text("this command failed:\n  wineboot --init\n")
         found = self.told(folder)
         assert (found.state, "this command failed: wineboot --init" in found.detail) == (BROKEN, True)
 
-    def test_says_that_setup_was_not_run_since_it_was_installed(self, folder: Path) -> None:
+    def test_missing_prefix_hints_at_make_setup(self, folder: Path) -> None:
         (folder / "home" / ".wine" / "system.reg").unlink()
         found = self.told(folder)
         assert (found.state, "Run `make setup`" in found.detail) == (BROKEN, True)
 
-    def test_a_machine_without_wine(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_host_without_wine_is_reported(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(wine, "LOADERS", ())
         assert self.told(folder).state == MISSING
 
 
 class TestHelpers:
-    def test_a_tesseract_that_reads_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_tesseract_that_reads_nothing_is_broken(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         (tmp_path / "tesseract").write_text("#!/bin/sh\ncat > /dev/null\n")
         (tmp_path / "tesseract").chmod(0o755)
         assert examine.try_ocr().state == BROKEN
 
-    def test_no_tesseract(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_tesseract_is_missing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         assert examine.try_ocr().state == MISSING
 
-    def test_an_engine_whose_daemon_is_away(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_container_engine_without_daemon_is_broken(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         (tmp_path / "docker").write_text("#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n")
         (tmp_path / "docker").chmod(0o755)
         assert examine.try_containers() == TrialFinding(BROKEN, "docker does not work: Cannot connect to the daemon")
 
-    def test_no_engine(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_container_engine_is_missing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         assert examine.try_containers().state == MISSING
 
-    def test_no_fence_for_evaluators(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_evaluators_without_sandbox_are_broken(self, monkeypatch: pytest.MonkeyPatch) -> None:
         class UnstartableEvaluator:
             @property
             def sandbox(self) -> object:
@@ -191,7 +189,7 @@ class TestHelpers:
         monkeypatch.setattr(examine, "Evaluator", UnstartableEvaluator)
         assert examine.try_evaluators() == TrialFinding(BROKEN, "no child can be started")
 
-    def test_an_error_is_reported_for_its_trial_only(self) -> None:
+    def test_exception_breaks_only_its_trial(self) -> None:
         def broken() -> TrialFinding:
             raise ZeroDivisionError("division by zero")
 
@@ -199,18 +197,18 @@ class TestHelpers:
 
 
 class TestModels:
-    def test_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_endpoint_is_missing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
             monkeypatch.delenv(name, raising=False)
         assert examine.try_models(Settings(data_dir=tmp_path)).state == MISSING
 
-    def test_one_that_nobody_serves(self, tmp_path: Path) -> None:
+    def test_unreachable_endpoint_is_broken(self, tmp_path: Path) -> None:
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
         found = examine.try_models(Settings(data_dir=tmp_path))
         assert (found.state, "mine: http://127.0.0.1:1/v1 does not respond" in found.detail) == (BROKEN, True)
 
-    def test_a_cassette(self, tmp_path: Path) -> None:
+    def test_cassette_is_checked_for_validity(self, tmp_path: Path) -> None:
         (tmp_path / "tape.jsonl").touch()
         tape = f'[endpoints.tape]\napi = "recorded"\ncassette = "{tmp_path}/tape.jsonl"\n'
         (tmp_path / "models.toml").write_text(tape)
@@ -218,7 +216,7 @@ class TestModels:
         (tmp_path / "tape.jsonl").write_text("no JSON")
         assert examine.try_models(Settings(data_dir=tmp_path)).state == BROKEN
 
-    def test_one_whose_api_has_no_such_question(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_endpoint_without_a_model_list_is_untried(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delattr(OpenAIChat, "listing")
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
@@ -226,19 +224,19 @@ class TestModels:
 
 
 class TestDetectors:
-    def test_one_that_answers(self) -> None:
+    def test_working_detector_is_ok(self) -> None:
         with FakeDetector().serving() as detector:
             found = examine.try_detectors(Settings(detectors={"omni": detector.address}))
         assert (found.state, len(detector.asked)) == (OK, 1)
 
-    def test_one_that_answers_nonsense(self) -> None:
+    def test_invalid_detector_response_is_broken(self) -> None:
         with FakeDetector().serving() as detector:
             detector.answer = {}
             assert examine.try_detectors(Settings(detectors={"omni": detector.address})).state == BROKEN
 
-    def test_one_that_nobody_serves(self) -> None:
+    def test_unreachable_detector_is_broken(self) -> None:
         found = examine.try_detectors(Settings(detectors={"omni": "http://127.0.0.1:1/"}))
         assert (found.state, "does not respond" in found.detail) == (BROKEN, True)
 
-    def test_none(self) -> None:
+    def test_no_detector_is_missing(self) -> None:
         assert examine.try_detectors(Settings()).state == MISSING

@@ -53,20 +53,18 @@ class TestWriteFiles:
         (made,) = context.desktop.files.values()
         assert [row[0] for row in load_workbook(io.BytesIO(made)).active.values] == ["读者", "王伟", "李娜"]
 
-    def test_an_answer_of_another_form_is_left_to_rules_and_said(self, folder: Path, tmp_path: Path) -> None:
+    def test_invalid_reply_is_reported_and_skipped(self, folder: Path, tmp_path: Path) -> None:
         speaker = client(endpoint("recorded", cassette=cassette(tmp_path, "I would rather not.")))
         written, failed = write_files(read("windowsworld", folder), folder, speaker, "model-1")
         assert (written, len(failed)) == (0, 1)
         assert "not JSON" in failed[0]
 
-    def test_a_checkout_is_refused_and_nothing_is_written(
-        self, folder: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_checkout_is_refused_and_nothing_is_written(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main([str(folder.parent), "--endpoint", "nobody", "--model", "m"]) == 2
         assert "there is no benchmark.json" in capsys.readouterr().err
         assert list(folder.parent.iterdir()) == [folder]
 
-    def test_an_unknown_endpoint_is_said(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_unknown_endpoint_is_reported(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main([str(folder), "--endpoint", "nobody", "--model", "m"]) == 2
         assert "nobody" in capsys.readouterr().err
 
@@ -86,7 +84,7 @@ class TestWrite:
         with raises_code(Invalid, "invalid_model_answer", mentions=said):
             write(kind, FileRequest(f"a.{kind}", ("x",)), speaker, "model-1")
 
-    def test_a_text(self, tmp_path: Path) -> None:
+    def test_writes_a_text_file(self, tmp_path: Path) -> None:
         reply = {"title": "Plan", "sections": [{"heading": "Goals", "paragraphs": ["One."]}], "items": ["1. Call"]}
         speaker = client(endpoint("recorded", cassette=cassette(tmp_path, json.dumps(reply))))
         assert write("txt", FileRequest("a.txt", ("x",)), speaker, "m").decode() == "Plan\nGoals\nOne.\n1. Call\n"

@@ -29,17 +29,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class TestMain:
-    def test_a_text_that_is_right_replaces_the_templates(
-        self, folder: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_accepted_paraphrase_replaces_the_template(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main([str(folder), "--endpoint", "played", "--model", "m"]) == 0
         assert json.loads(capsys.readouterr().out) == {"tasks": 1, "retold": 1, "requests": 2}
         (task,) = read_tasks(folder, read_pool(folder, []))
         assert task.instruction == TEXT
 
-    def test_a_model_that_cannot_be_asked_changes_nothing(
-        self, folder: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_unknown_endpoint_changes_nothing(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         before = (folder / "tasks.jsonl").read_text()
         assert main([str(folder), "--endpoint", "nobody", "--model", "m"]) == 3
         assert "no model endpoint 'nobody'" in capsys.readouterr().err

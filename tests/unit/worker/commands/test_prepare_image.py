@@ -31,27 +31,27 @@ class Cloning(FakeProvider):
 
 
 class TestPrepare:
-    def test_asks_the_provider_that_clones(self) -> None:
+    def test_uses_the_cloning_provider(self) -> None:
         cloning = Cloning()
         told = prepare([FakeProvider(), cloning], SPEC)
         assert cloning.made == [SPEC]
         assert {**told, "seconds": 0} == {"image": "debian", "screen": "1280x800", "provider": "cloning", "seconds": 0}
 
-    def test_there_is_none(self) -> None:
+    def test_missing_cloning_provider_is_a_conflict(self) -> None:
         with raises_code(Conflict, "provider_not_runnable"):
             prepare([FakeProvider()], SPEC)
 
-    def test_it_cannot_work_here(self) -> None:
+    def test_unusable_provider_is_a_conflict(self) -> None:
         with raises_code(Conflict, "provider_not_runnable", mentions="QEMU"):
             prepare([Cloning(why_not="no QEMU")], SPEC)
 
-    def test_it_fails(self) -> None:
+    def test_failed_preparation_is_raised(self) -> None:
         with raises_code(ClusterLost, "lost", mentions="the guest never answered"):
             prepare([Cloning(lost="the guest never answered")], SPEC)
 
 
 class TestMain:
-    def test_says_why_not_and_leaves_standard_output_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_error_goes_to_standard_error_only(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["no-such-image"]) == FAILED
         told = capsys.readouterr()
         assert told.out == ""

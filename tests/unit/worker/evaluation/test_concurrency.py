@@ -13,7 +13,7 @@ class TestAtOnce:
     @pytest.mark.parametrize(
         ("memory", "number"), [(GIB, 1), (6 * GIB, 1), (8 * GIB, 1), (11 * GIB - 1, 1), (11 * GIB, 2), (24 * GIB, 4)]
     )
-    def test_as_many_as_fit_beside_the_service_but_one_in_any_case(self, memory: int, number: int) -> None:
+    def test_limit_is_free_memory_divided_but_at_least_one(self, memory: int, number: int) -> None:
         assert max_parallel(memory, 5 * GIB) == number
 
 
@@ -48,14 +48,14 @@ def never(_seconds: float) -> None:
 
 
 class TestTurns:
-    def test_so_many_do_not_wait(self) -> None:
+    def test_turns_up_to_the_limit_do_not_wait(self) -> None:
         turns = FairSemaphore(2)
         with turns.turn(never), turns.turn(never):
             pass
         with turns.turn(never):
             pass
 
-    def test_first_come_first_served(self) -> None:
+    def test_turns_are_first_come_first_served(self) -> None:
         turns, had = FairSemaphore(2), list[str]()
         waiting = [Waiting(turns, name, had) for name in "abcde"]
         assert had == ["a", "b"]
@@ -78,7 +78,7 @@ class TestTurns:
             pass
 
     @pytest.mark.parametrize("error", [Cancelled("x"), ValueError("x")])
-    def test_a_turn_ends_however_it_ends(self, error: Exception) -> None:
+    def test_turn_is_released_on_error(self, error: Exception) -> None:
         turns = FairSemaphore(1)
         with pytest.raises(type(error)), turns.turn(never):
             raise error

@@ -47,23 +47,23 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.sampled(2)
 class TestVerdict:
-    def test_a_right_end_state_scores_one(self, judge: Evaluator) -> None:
+    def test_correct_end_state_scores_one(self, judge: Evaluator) -> None:
         evaluation = judge.verdict(task_with("exact_match"), said("hello"))
         assert evaluation.score == 1.0
         assert evaluation.measures == {"score": 1.0}
         assert [metric.func for metric in evaluation.metrics] == ["exact_match"]
 
-    def test_a_wrong_one_scores_zero_with_the_reason(self, judge: Evaluator) -> None:
+    def test_wrong_end_state_scores_zero_with_a_reason(self, judge: Evaluator) -> None:
         evaluation = judge.verdict(task_with("exact_match"), said("goodbye"))
         assert evaluation.score == 0.0
         assert "goodbye" in evaluation.metrics[0].reasons[0]
 
-    def test_a_child_that_was_started_ahead_is_used_and_closed(self, judge: Evaluator) -> None:
+    def test_prestarted_child_is_used_and_closed(self, judge: Evaluator) -> None:
         child = judge.start()
         assert judge.verdict(task_with("exact_match"), said("hello"), child).score == 1.0
         assert not child.blobs.exists()
 
-    def test_an_unknown_metric_is_no_score(self, judge: Evaluator) -> None:
+    def test_unknown_metric_fails(self, judge: Evaluator) -> None:
         with raises_code(EvaluatorFailed, "unknown_plugin", mentions=("no_such_metric", "3 tries")):
             judge.verdict(task_with("no_such_metric"), said("hello"))
 
@@ -71,45 +71,45 @@ class TestVerdict:
 @pytest.mark.sampled(3)
 @pytest.mark.usefixtures("once")
 class TestFailure:
-    def test_a_metric_that_raises(self, tmp_path: Path) -> None:
+    def test_raising_metric_fails(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "raise RuntimeError('boom')")
         with raises_code(EvaluatorFailed, "metric_broke"):
             judge.verdict(task_with("odd"), said("hello"))
 
-    def test_a_metric_that_never_ends(self, tmp_path: Path) -> None:
+    def test_endless_metric_times_out(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "import threading\nthreading.Event().wait()", ChildLimits(wall=3.0))
         with raises_code(EvaluatorFailed, "evaluation_timeout", mentions="3"):
             judge.verdict(task_with("odd"), said("hello"))
 
-    def test_a_metric_that_uses_up_its_processor_time(self, tmp_path: Path) -> None:
+    def test_cpu_limit_stops_a_metric(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "while True: pass", ChildLimits(wall=30.0, cpu=2))
         with raises_code(EvaluatorFailed, "evaluation_endless", mentions="2 s"):
             judge.verdict(task_with("odd"), said("hello"))
 
-    def test_a_metric_that_wants_too_much_memory(self, tmp_path: Path) -> None:
+    def test_memory_limit_stops_a_metric(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "x = bytearray(3 * 2**30)")
         with raises_code(EvaluatorFailed, "evaluator_crashed", mentions="MemoryError"):
             judge.verdict(task_with("odd"), said("hello"))
 
-    def test_a_metric_that_ends_its_process(self, tmp_path: Path) -> None:
+    def test_metric_that_exits_its_process_fails(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "import os\nos._exit(0)")
         with raises_code(EvaluatorFailed, "evaluator_crashed"):
             judge.verdict(task_with("odd"), said("hello"))
 
-    def test_output_of_a_metric_is_not_a_verdict(self, tmp_path: Path) -> None:
+    def test_printed_output_is_not_a_verdict(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "print('{\"score\": 1.0}', flush=True)\nraise RuntimeError('after printing')")
         with raises_code(EvaluatorFailed, "metric_broke", mentions="after printing"):
             judge.verdict(task_with("odd"), said("hello"))
 
 
 class TestRepeats:
-    def test_only_the_child_is_repeated_and_the_second_may_succeed(self, tmp_path: Path) -> None:
+    def test_crashed_child_is_retried(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "pass")
         child = judge.start()
         child.process.kill()
         assert judge.verdict(task_with("odd"), said("hello"), child).score == 1.0
 
-    def test_permanent_failures_are_tried_once(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def test_permanent_failures_are_not_retried(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         judge = judge_with(tmp_path, "raise RuntimeError('boom')")
         with raises_code(EvaluatorFailed, "metric_broke", is_final=True):
             judge.verdict(task_with("odd"), said("hello"))
@@ -148,7 +148,7 @@ class Counted:
 @pytest.mark.sampled(2)
 class TestTurns:
     @pytest.mark.parametrize(("memory", "most"), [(2**30, 1), (6 * 2**30, 2)])
-    def test_no_more_children_work_at_once_than_the_memory_bears(
+    def test_parallel_children_are_limited_by_memory(
         self, monkeypatch: pytest.MonkeyPatch, memory: int, most: int
     ) -> None:
         """One may use 1 GiB of address space and 1 GiB of files; the service itself keeps 1 GiB."""
@@ -167,13 +167,11 @@ class TestTurns:
         assert scores == [1.0, 1.0, 1.0]
         assert counted.most == most
 
-    def test_a_worker_that_says_nothing_asks_its_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_default_limit_comes_from_the_hosts_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.evaluation.evaluator.most_memory", lambda: 11 * 2**30)
         assert Evaluator().turns.number == 2
 
-    def test_a_childs_time_begins_when_its_turn_has_come(
-        self, judge: Evaluator, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_timeout_starts_with_the_childs_turn(self, judge: Evaluator, monkeypatch: pytest.MonkeyPatch) -> None:
         judge = Evaluator(LIMITS, sandbox=judge.sandbox, memory=2**30)
         child, told, ask = judge.start(), list[str](), Child.ask
 
@@ -192,7 +190,7 @@ class TestTurns:
             assert judge.verdict(task_with("exact_match"), said("hello"), child, pause=pause).score == 1.0
         assert told == ["waited", "waited", "waited", "asked"]
 
-    def test_stopping_ends_the_wait_and_closes_the_child(self, judge: Evaluator) -> None:
+    def test_stop_ends_the_wait_and_closes_the_child(self, judge: Evaluator) -> None:
         judge = Evaluator(LIMITS, sandbox=judge.sandbox, memory=2**30)
         child = judge.start()
 
@@ -205,7 +203,7 @@ class TestTurns:
 
 
 class TestMemoryRunsOut:
-    def test_the_kernel_takes_the_child_first(self, judge: Evaluator) -> None:
+    def test_oom_killer_picks_the_child_first(self, judge: Evaluator) -> None:
         """Before a desktop, whose attempt would begin again, and before the worker with all that it does."""
         child = judge.start()
         try:
@@ -214,7 +212,7 @@ class TestMemoryRunsOut:
             child.close()
 
     @pytest.mark.usefixtures("once")
-    def test_a_child_killed_for_memory_has_no_verdict(self, judge: Evaluator) -> None:
+    def test_child_killed_for_memory_has_no_verdict(self, judge: Evaluator) -> None:
         child = judge.start()
         until(lambda: is_python(descendants(child.process.pid)[-1]), what="the child behind the fence has begun")
         os.kill(descendants(child.process.pid)[-1], signal.SIGKILL)
@@ -243,11 +241,11 @@ class TestFence:
             "import socket\nsocket.getaddrinfo('localhost', 80)",
         ],
     )
-    def test_nothing_is_reached_over_the_network(self, tmp_path: Path, body: str) -> None:
+    def test_network_access_is_refused(self, tmp_path: Path, body: str) -> None:
         with raises_code(EvaluatorFailed, "network_not_allowed"):
             judge_with(tmp_path, body).verdict(task_with("odd"), said("hello"))
 
-    def test_no_network_is_there_at_all(self, judge: Evaluator) -> None:
+    def test_child_has_no_network_interfaces(self, judge: Evaluator) -> None:
         child = judge.start()
         try:
             assert child.ask(b"probe")["networks"] == []
@@ -255,7 +253,7 @@ class TestFence:
             child.close()
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: only root can become another user")
-    def test_the_child_of_root_is_nobody(self, judge: Evaluator) -> None:
+    def test_child_of_root_runs_unprivileged(self, judge: Evaluator) -> None:
         if judge.sandbox is not Sandbox.BWRAP_OWN_USER:
             pytest.skip("needs bubblewrap with rights, and code that others may read")
         child = judge.start()
@@ -264,12 +262,12 @@ class TestFence:
         finally:
             child.close()
 
-    def test_the_environment_is_ours_alone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_environment_is_not_inherited(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DATABASE_URL", "postgresql://secret")
         body = "import os\nif 'DATABASE_URL' in os.environ: raise RuntimeError('leak')"
         assert judge_with(tmp_path, body).verdict(task_with("odd"), said("hello")).score == 1.0
 
-    def test_files_of_the_host_are_not_there(self, tmp_path: Path) -> None:
+    def test_host_files_are_not_visible(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, f"import os\nif os.path.exists({__file__!r}): raise RuntimeError('seen')")
         if judge.sandbox not in {Sandbox.BWRAP, Sandbox.BWRAP_OWN_USER}:
             pytest.skip("needs bubblewrap: apt install bubblewrap")
@@ -277,13 +275,13 @@ class TestFence:
 
 
 class TestCompiled:
-    def test_the_code_is_compiled_once_for_all_children(self, tmp_path: Path) -> None:
+    def test_code_is_compiled_once_for_all_children(self, tmp_path: Path) -> None:
         place = here(tmp_path / "compiled")
         compile_ahead(place)
         until(lambda: list(tmp_path.rglob("exact_match*.pyc")), 60.0, what="the metrics are compiled")
         assert Evaluator(LIMITS, place, found()).verdict(task_with("exact_match"), said("hello")).score == 1.0
 
-    def test_it_is_compiled_again_for_other_sources_only(self, tmp_path: Path) -> None:
+    def test_code_is_compiled_again_only_when_it_changes(self, tmp_path: Path) -> None:
         place, code = here(tmp_path / "compiled"), tmp_path / "code"
         first = compile_ahead(place)
         assert first is not None
@@ -300,9 +298,7 @@ class TestCompiled:
 @pytest.mark.sampled(2)
 class TestSandbox:
     @pytest.mark.parametrize("sandbox", candidates())
-    def test_every_fence_that_works_here_gives_the_same_verdict(
-        self, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_available_sandboxes_give_the_same_verdict(self, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.evaluation.evaluator.candidates", lambda: (sandbox,))
         judge = Evaluator(LIMITS)
         try:
@@ -311,12 +307,12 @@ class TestSandbox:
             pytest.skip(f"needs a machine that allows {sandbox}: {error.message[:200]}")
         assert judge.verdict(task_with("exact_match"), said("hello")).score == 1.0
 
-    def test_a_machine_without_any_says_why(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_host_without_any_sandbox_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.evaluation.sandboxed_process.command", lambda *_, **__: ["no-such-program"])
         with raises_code(EvaluatorFailed, "evaluator_not_started"):
             _ = Evaluator(LIMITS).sandbox
 
-    def test_a_fence_that_fails_on_its_way_leaves_no_process(self, tmp_path: Path) -> None:
+    def test_failed_sandbox_leaves_no_process(self, tmp_path: Path) -> None:
         """Bubblewrap has a child before it has done everything that may fail."""
         told = tmp_path / "left"
         script = f"sleep 1000 & echo $! > {told}; exit 1"
@@ -331,7 +327,7 @@ class TestSandbox:
 
 
 class TestRemoveLeftFolders:
-    def test_only_those_whose_worker_is_gone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_removes_only_folders_of_dead_workers(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
         with subprocess.Popen(["true"]) as ended:
             ended.wait()

@@ -24,18 +24,18 @@ class TestCommand:
         ]  # fmt: skip
         assert "--unshare-net" in words
 
-    def test_an_ordinary_user_has_a_namespace_of_every_kind(self) -> None:
+    def test_unprivileged_user_unshares_all_namespaces(self) -> None:
         words = built(Sandbox.BWRAP, root=False)
         assert "--unshare-all" in words
         assert "--uid" not in words
 
-    def test_nothing_is_writable_but_what_is_its_own(self) -> None:
+    def test_mounts_are_read_only(self) -> None:
         words = built(Sandbox.BWRAP, root=False)
         assert "--bind" not in words
         bound = [words[i + 2] for i, word in enumerate(words) if word.startswith("--ro-bind")]
         assert bound[-3:] == ["/opt/py", "/srv/app/backend", "/evidence"]
 
-    def test_the_kernels_count_of_kills_is_all_that_is_seen_of_proc(self) -> None:
+    def test_only_vmstat_of_proc_is_mounted(self) -> None:
         words = built(Sandbox.BWRAP, root=False)
         assert [word for word in words if word.startswith("/proc")] == ["/proc/vmstat"] * 2
         assert "--proc" not in words
@@ -48,13 +48,13 @@ class TestCommand:
     def test_the_environment_is_cleared(self) -> None:
         assert "--clearenv" in built(Sandbox.BWRAP, root=False)
 
-    def test_compiled_files_are_seen_read_only(self) -> None:
+    def test_compiled_files_are_mounted_read_only(self) -> None:
         words = command(Sandbox.BWRAP, replace(PLACE, compiled=Path("/data/pyc")), BLOBS, ChildLimits(), root=False)
         at = words.index("/data/pyc")
         assert words[at - 1 : at + 2] == ["--ro-bind-try", "/data/pyc", "/compiled"]
         assert words[words.index("PYTHONPYCACHEPREFIX") + 1] == "/compiled"
 
-    def test_without_bubblewrap_there_is_still_no_network(self) -> None:
+    def test_unshare_also_removes_the_network(self) -> None:
         assert built(Sandbox.UNSHARE, root=True)[:7] == [
             "unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child", "/opt/py/bin/python",
         ]  # fmt: skip
@@ -64,7 +64,7 @@ class TestCommand:
     def test_root_without_bubblewrap_becomes_another_user_all_the_same(self, sandbox: Sandbox) -> None:
         assert built(sandbox, root=True)[-2:] == ["--uid", str(OWN_UID)]
 
-    def test_the_last_resort_is_the_child_alone(self) -> None:
+    def test_limits_mode_runs_the_child_directly(self) -> None:
         assert built(Sandbox.LIMITS, root=False)[:4] == ["/opt/py/bin/python", "-P", "-m", "worker.evaluation.child"]
 
 

@@ -8,7 +8,7 @@ from worker.evaluation.serialization import pack, unpack
 
 
 class TestUnpack:
-    def test_gives_back_what_was_packed(self, tmp_path: Path) -> None:
+    def test_roundtrip_preserves_evidence(self, tmp_path: Path) -> None:
         evidence = [
             CallEvidence(
                 result=(

@@ -52,7 +52,7 @@ def looks(children: list[RecordedChild]) -> StepEvaluator:
 
 @pytest.mark.sampled(2)
 class TestLook:
-    def test_one_child_answers_again_and_again(self, looks: StepEvaluator, children: list[RecordedChild]) -> None:
+    def test_one_child_serves_all_evaluations(self, looks: StepEvaluator, children: list[RecordedChild]) -> None:
         task = task_of_parts(part("a"))
         one = task.evaluator.parts[0]
         try:
@@ -61,7 +61,7 @@ class TestLook:
         finally:
             looks.close()
 
-    def test_each_look_waits_for_its_turn_and_gives_it_back(self) -> None:
+    def test_each_evaluation_takes_and_releases_a_turn(self) -> None:
         def stop(_seconds: float) -> None:
             raise Cancelled("the run was cancelled")
 
@@ -77,7 +77,7 @@ class TestLook:
         finally:
             looks.close()
 
-    def test_nothing_is_left_behind(self, looks: StepEvaluator, children: list[RecordedChild]) -> None:
+    def test_close_removes_process_and_files(self, looks: StepEvaluator, children: list[RecordedChild]) -> None:
         (child,) = children
         looks.close()
         looks.close()

@@ -105,7 +105,7 @@ return EvalResult(True, 'fine')
         verdict = judged(looks, body)
         assert (verdict.value, verdict.progress) == (value, progress)
 
-    def test_most_is_asked_for_at_once(self, looks: StepEvaluator) -> None:
+    def test_evidence_requests_are_batched(self, looks: StepEvaluator) -> None:
         task, node = function("return all([check_file_exists(str(n)) for n in range(9)])")
         context: Any = FakeContext(FakeDesktop(), task)
         with pytest.raises(MissingEvidence) as wanted:
@@ -124,7 +124,7 @@ return EvalResult(True, 'fine')
             ("[check_file_exists(str(n)) for n in range(10**9)]", "too_many_checks", ""),
         ],
     )
-    def test_one_that_is_broken_is_no_verdict(self, looks: StepEvaluator, body: str, code: str, mentions: str) -> None:
+    def test_broken_function_fails(self, looks: StepEvaluator, body: str, code: str, mentions: str) -> None:
         with raises_code(EvaluatorFailed, code, mentions=mentions):
             judged(looks, body)
 
@@ -147,10 +147,10 @@ class TestHostile:
             assert time.monotonic() - before < 60.0
             assert judged(looks, "return True").value == 1.0
 
-    def test_an_endless_loop(self, looks: StepEvaluator) -> None:
+    def test_endless_loop_is_stopped(self, looks: StepEvaluator) -> None:
         self.refused(looks, "while True: pass", codes=(FAILED, TIMEOUT))
 
-    def test_an_endless_sleep(self, looks: StepEvaluator) -> None:
+    def test_endless_sleep_is_stopped(self, looks: StepEvaluator) -> None:
         self.refused(looks, "import time\nwhile True: time.sleep(1000)", "3 s", codes=(TIMEOUT,))
 
     @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ class TestHostile:
             "import os\nos.system('sleep 1000 &')",
         ],
     )
-    def test_a_fork_bomb(self, looks: StepEvaluator, body: str) -> None:
+    def test_fork_bomb_is_refused(self, looks: StepEvaluator, body: str) -> None:
         self.refused(looks, body, "forbidden operation: os.")
 
     def test_limits_hold_code_that_no_hook_sees(self, looks: StepEvaluator) -> None:
@@ -175,7 +175,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
         assert judged(looks, body).value == 1.0
 
     @pytest.mark.parametrize("body", ["x = bytearray(10**9)", "x = []\nwhile True: x.append('y' * 10**6)"])
-    def test_a_memory_bomb(self, looks: StepEvaluator, body: str) -> None:
+    def test_memory_bomb_is_refused(self, looks: StepEvaluator, body: str) -> None:
         self.refused(looks, body)
 
     @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
             "import pathlib\nreturn bool(pathlib.Path('{secret}').read_text())",
         ],
     )
-    def test_one_that_reads_the_hosts_files(self, looks: StepEvaluator, body: str) -> None:
+    def test_reading_host_files_is_refused(self, looks: StepEvaluator, body: str) -> None:
         SECRET.write_text("secret")
         try:
             self.refused(looks, body.replace("{secret}", str(SECRET)), "forbidden operation")
@@ -210,7 +210,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
             "import os\ntry:\n    os.sys.modules['socket'].socket()\nexcept Exception:\n    pass\nreturn True",
         ],
     )
-    def test_one_that_opens_a_socket(self, looks: StepEvaluator, body: str) -> None:
+    def test_opening_a_socket_is_refused(self, looks: StepEvaluator, body: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.settimeout(0.1)
             self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), "forbidden operation")
@@ -230,10 +230,10 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
             ("import ctypes", "forbidden operation: import"),
         ],
     )
-    def test_one_that_attacks_its_judge(self, looks: StepEvaluator, body: str, mentions: str) -> None:
+    def test_attack_on_the_evaluator_is_refused(self, looks: StepEvaluator, body: str, mentions: str) -> None:
         self.refused(looks, body, mentions)
 
-    def test_one_that_asks_for_more_again_and_again_ends(self, looks: StepEvaluator) -> None:
+    def test_endless_evidence_requests_are_limited(self, looks: StepEvaluator) -> None:
         body = "n = 0\nwhile check_file_exists(str(n)): n += 1\nreturn True"
         with raises_code(EvaluatorFailed, "too_many_checks", mentions="50"):
             judged(looks, body, {str(number): b"" for number in range(100)})
@@ -241,7 +241,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
 
 class TestWithoutAFence:
     @pytest.mark.usefixtures("once")
-    def test_no_foreign_code_runs(self) -> None:
+    def test_user_functions_are_refused(self) -> None:
         looks = Evaluator(ChildLimits(), sandbox=Sandbox.LIMITS).looks()
         try:
             with raises_code(EvaluatorFailed, "sandbox_not_available"):

@@ -43,7 +43,7 @@ class TestFaultOf:
         assert fault_of(status, {"location": "http://elsewhere"}, b"no").kind is FaultAction.REFUSED
 
     @pytest.mark.parametrize("status", [400, 413, 422])
-    def test_a_wrong_request(self, status: int) -> None:
+    def test_client_error_is_not_retried(self, status: int) -> None:
         assert fault_of(status, {}, body(message="messages: too long")).kind is FaultAction.WRONG
 
     def test_gemini_s_wrong_key_is_a_400(self) -> None:
@@ -53,15 +53,15 @@ class TestFaultOf:
     def test_anthropic_s_empty_account_is_a_400(self) -> None:
         assert fault_of(400, {}, body(message="Your credit balance is too low")).kind is FaultAction.HOLD
 
-    def test_gemini_says_in_the_body_when_to_come_back(self) -> None:
+    def test_gemini_retry_delay_is_read_from_the_body(self) -> None:
         details = [{"@type": "x"}, {"retryDelay": "34.5s"}]
         assert fault_of(429, {}, body(message="slow", details=details)).after == 34.5
 
     @pytest.mark.parametrize("told", [b'{"error": {"details": [3, {"retryDelay": 4}]}}', b"[]", b"3", b'{"error": 3}'])
-    def test_odd_bodies_say_nothing(self, told: bytes) -> None:
+    def test_invalid_bodies_give_no_retry_delay(self, told: bytes) -> None:
         assert fault_of(429, {}, told).after is None
 
-    def test_words_are_one_bounded_line_without_control_characters(self) -> None:
+    def test_message_is_one_bounded_line_without_control_characters(self) -> None:
         words = fault_of(400, {}, body(message="a\x1b[31m\n\n b" + "c" * 9000)).words
         assert words.startswith("HTTP 400: a[31m bc")
         assert len(words) < 600
@@ -81,5 +81,5 @@ class TestFaultWithin:
             (None, FaultAction.WRONG),
         ],
     )
-    def test_by_what_it_says(self, error: Any, kind: FaultAction) -> None:
+    def test_error_code_decides_the_action(self, error: Any, kind: FaultAction) -> None:
         assert fault_within(error).kind is kind

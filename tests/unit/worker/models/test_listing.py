@@ -64,7 +64,7 @@ def _plugins() -> None:
 
 class TestAnswers:
     @pytest.mark.parametrize("api", LIVE)
-    def test_one_that_lists_its_models_is_shown_the_key(self, api: str) -> None:
+    def test_model_list_request_sends_the_key(self, api: str) -> None:
         with serving(200) as server:
             assert answers(endpoint(api, server.address)) == ""
         ((path, headers),) = server.asked
@@ -72,26 +72,26 @@ class TestAnswers:
         assert KEY in " ".join(headers.values())
 
     @pytest.mark.parametrize("status", [401, 403])
-    def test_one_that_refuses_the_key(self, status: int) -> None:
+    def test_rejected_key_is_reported(self, status: int) -> None:
         with serving(status) as server:
             assert answers(endpoint("openai_chat", server.address)) == f"rejected the key (status {status})"
 
     @pytest.mark.parametrize("status", [404, 405])
-    def test_one_that_has_no_list_answers(self, status: int) -> None:
+    def test_missing_model_list_counts_as_a_response(self, status: int) -> None:
         with serving(status) as server:
             assert answers(endpoint("openai_chat", server.address)) == ""
 
-    def test_one_that_is_broken(self) -> None:
+    def test_server_error_is_reported(self) -> None:
         with serving(500) as server:
             assert answers(endpoint("openai_chat", server.address)) == "responded with status 500"
 
-    def test_one_that_nobody_serves(self) -> None:
+    def test_unreachable_server_is_reported_without_the_key(self) -> None:
         why = answers(endpoint("openai_chat", "http://127.0.0.1:1/v1"))
         assert why is not None
         assert why.startswith("does not respond: ")
         assert KEY not in why
 
-    def test_one_that_never_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_silent_server_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_listing, "SECONDS", 0.3)
         with serving(0) as server:
             why = answers(endpoint("openai_chat", server.address))
@@ -107,6 +107,6 @@ class TestAnswers:
         assert why is not None
         assert "tape.jsonl, line 1" in why
 
-    def test_an_api_without_a_list_is_not_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_api_without_a_model_list_is_not_contacted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delattr(OpenAIChat, "listing")
         assert answers(endpoint("openai_chat", "http://127.0.0.1:1/v1")) is None

@@ -51,7 +51,7 @@ def attempt(of: ModelPool, hold: HeldLease | None = None) -> AttemptModels:
 
 
 class TestOffers:
-    def test_says_which_work_and_what_the_others_lack(self, tmp_path: Path) -> None:
+    def test_unusable_endpoints_have_a_reason_without_secrets(self, tmp_path: Path) -> None:
         offers = room(tmp_path, OPENAI_API_KEY=KEY).offers()
         assert offers["openai"] == {
             "api": "openai_chat",
@@ -63,22 +63,22 @@ class TestOffers:
         assert (offers["gemini"]["ok"], "GEMINI_API_KEY is not set" in offers["gemini"]["reason"]) == (False, True)
         assert KEY not in str(offers)
 
-    def test_a_server_of_the_operator_is_asked_and_one_that_is_away_stays_set_up(self, tmp_path: Path) -> None:
+    def test_unreachable_configured_server_stays_configured(self, tmp_path: Path) -> None:
         text = '[endpoints.mine]\napi = "openai_chat"\nbase_url = "http://127.0.0.1:1/v1"\n'
         offer = room(tmp_path, text).offers()["mine"]
         assert (offer["ok"], offer["answers"]) == (True, False)
         assert offer["reason"].startswith("http://127.0.0.1:1/v1 does not respond: ")
 
-    def test_one_that_answers(self, tmp_path: Path, server: ModelServer) -> None:
+    def test_reachable_configured_server_is_reported(self, tmp_path: Path, server: ModelServer) -> None:
         text = f'[endpoints.mine]\napi = "openai_chat"\nbase_url = "{server.address}/v1"\n'
         offer = room(tmp_path, text).offers()["mine"]
         assert (offer["answers"], offer["reason"]) == (True, f"{server.address}/v1")
 
-    def test_an_api_that_nothing_speaks(self, tmp_path: Path) -> None:
+    def test_unknown_api_gets_a_suggestion(self, tmp_path: Path) -> None:
         offers = room(tmp_path, '[endpoints.a]\napi = "openai_chatt"\n').offers()
         assert (offers["a"]["ok"], "Did you mean openai_chat" in offers["a"]["reason"]) == (False, True)
 
-    def test_a_cassette_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_missing_cassette_is_reported(self, tmp_path: Path) -> None:
         offers = room(tmp_path, '[endpoints.a]\napi = "recorded"\ncassette = "/none.jsonl"\n').offers()
         assert (offers["a"]["ok"], "/none.jsonl is not a file" in offers["a"]["reason"]) == (False, True)
 
@@ -92,7 +92,7 @@ class TestOffers:
 
 
 class TestClient:
-    def test_asks_where_the_operator_said(self, tmp_path: Path, server: ModelServer) -> None:
+    def test_uses_the_configured_base_url_and_prices(self, tmp_path: Path, server: ModelServer) -> None:
         server.say("Hello.")
         models = attempt(room(tmp_path, OPENAI_API_KEY=KEY, OPENAI_BASE_URL=f"{server.address}/v1"))
         reply = models.client("openai").complete(asked("Hi", model="gpt-4o-mini"))
@@ -108,7 +108,7 @@ class TestClient:
         ("name", "code", "mentions"),
         [("openai", "model_endpoint_not_usable", "OPENAI_API_KEY"), ("opneai", "unknown_endpoint", "opneai")],
     )
-    def test_without_key_or_endpoint_the_attempt_is_lost(
+    def test_missing_key_or_endpoint_loses_the_attempt(
         self, tmp_path: Path, name: str, code: str, mentions: str
     ) -> None:
         with raises_code(ModelApiFailed, code, mentions=mentions) as raised:
@@ -121,13 +121,13 @@ class TestClient:
         (tmp_path / "models.toml").write_text(f'[endpoints.new]\napi = "recorded"\ncassette = "{file}"\n')
         assert attempt(same).client("new").complete(asked("Hi")).text == "One."
 
-    def test_each_attempt_replays_a_cassette_from_its_beginning(self, tmp_path: Path) -> None:
+    def test_each_attempt_replays_a_cassette_from_the_start(self, tmp_path: Path) -> None:
         file = cassette(tmp_path, "One.", "Two.")
         same = room(tmp_path, f'[endpoints.a]\napi = "recorded"\ncassette = "{file}"\n')
         told = [[attempt.client("a").complete(asked("Hi")).text for _ in range(2)] for attempt in two(same)]
         assert told == [["One.", "Two."]] * 2
 
-    def test_records_where_it_is_told_to(self, tmp_path: Path) -> None:
+    def test_records_to_the_configured_cassette(self, tmp_path: Path) -> None:
         file = cassette(tmp_path, "One.")
         made = tmp_path / "made.jsonl"
         same = room(tmp_path, f'[endpoints.a]\napi = "recorded"\ncassette = "{file}"\nrecord = "{made}"\n')

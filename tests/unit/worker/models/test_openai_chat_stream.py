@@ -40,7 +40,7 @@ class TestAddCall:
             pytest.param([piece(0, "a", "", ""), piece(0, "a", NAME, X)], id="the name comes later"),
         ],
     )
-    def test_one_call(self, pieces: list[Any]) -> None:
+    def test_one_call_is_joined_from_pieces(self, pieces: list[Any]) -> None:
         assert joined(*pieces) == [(NAME, X)]
 
     @pytest.mark.parametrize(

@@ -10,21 +10,21 @@ def busy(after: float | None = None) -> ModelFault:
 
 
 class TestPause:
-    def test_grows_while_the_api_says_nothing(self) -> None:
+    def test_pause_doubles_without_a_retry_delay(self) -> None:
         patience = Patience(3600.0)
         for wanted in (FIRST_PAUSE, FIRST_PAUSE * 2, FIRST_PAUSE * 4):
             found = patience.pause(busy())
             assert found is not None
             assert 0.75 * wanted <= found <= wanted
 
-    def test_is_what_the_api_asks_for_which_lengthens_no_other(self) -> None:
+    def test_requested_delay_does_not_lengthen_later_pauses(self) -> None:
         patience = Patience(3600.0)
         assert [patience.pause(busy(after=7.0)) for _ in range(6)] == [7.0] * 6
         found = patience.pause(busy())
         assert found is not None
         assert found <= FIRST_PAUSE
 
-    def test_no_time_at_all_is_no_word(self) -> None:
+    def test_zero_delay_is_ignored(self) -> None:
         patience = Patience(3600.0)
         for wanted in (FIRST_PAUSE, FIRST_PAUSE * 2):
             found = patience.pause(busy(after=0.0))

@@ -36,7 +36,7 @@ def user(*parts: MessagePart) -> Message:
 
 
 class TestOpenAIChat:
-    def test_the_whole_request(self, server: ModelServer) -> None:
+    def test_complete_request(self, server: ModelServer) -> None:
         call = ToolCall(id="c1", name="click", arguments={"x": 1})
         turn = Message(role="assistant", parts=(MessagePart(text="So."), MessagePart(call=call)))
         results = user(MessagePart(result=("c1", "ok")), MessagePart(image=PICTURE))
@@ -70,13 +70,13 @@ class TestOpenAIChat:
     def test_later_models_want_another_name_for_the_longest_answer(self, server: ModelServer) -> None:
         assert "max_completion_tokens" in body_of(server, "openai_chat", model="gpt-5.4", max_tokens=9)
 
-    def test_others_say_so(self, server: ModelServer) -> None:
+    def test_max_completion_tokens_is_used_when_the_api_requires_it(self, server: ModelServer) -> None:
         words = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
         server.fail(400, text=words)
         body = body_of(server, "openai_chat", max_tokens=9)
         assert (body.get("max_tokens"), body["max_completion_tokens"]) == (None, 9)
 
-    def test_arguments_that_are_no_json_are_kept_and_given_back(self, server: ModelServer) -> None:
+    def test_invalid_json_arguments_are_preserved(self, server: ModelServer) -> None:
         server.say(calls=[("click", "{x: 3")])
         reply = reply_of(server, "openai_chat")
         assert dict(reply.calls[0].arguments) == {"": "{x: 3"}
@@ -96,11 +96,11 @@ class TestOpenAIChat:
         reply = reply_of(server, "openai_chat")
         assert (reply.text, reply.stop) == ("I will not.", "refusal")
 
-    def test_another_service_tier_has_another_price(self, server: ModelServer) -> None:
+    def test_other_service_tier_is_not_priced(self, server: ModelServer) -> None:
         server.say("Hi.")
         assert not reply_of(server, "openai_chat", model="gpt-4o", extra={"service_tier": "priority"}).usage.priced
 
-    def test_an_error_with_status_200(self, server: ModelServer) -> None:
+    def test_error_body_with_status_200_is_raised(self, server: ModelServer) -> None:
         server.say(wire={"error": {"message": "context too long", "code": 400}})
         with raises_code(Invalid, "model_request_invalid", mentions="context too long"):
             reply_of(server, "openai_chat")
@@ -139,7 +139,7 @@ class TestOpenAIResponses:
         ]
         assert server.asked[0].body["tools"] == [tool.vendor]
 
-    def test_a_screen_that_was_left_out_is_a_blank_one(self, server: ModelServer) -> None:
+    def test_omitted_screenshot_is_sent_as_a_blank_image(self, server: ModelServer) -> None:
         call = ToolCall(id="c1", name="computer_call", arguments={"action": {"type": "screenshot"}})
         turn = Message(role="assistant", parts=(MessagePart(call=call),))
         body = body_of(
@@ -148,18 +148,18 @@ class TestOpenAIResponses:
         assert body["input"][1]["output"]["image_url"].startswith("data:image/png;base64,iVBORw0KGgo")
         assert body["input"][2]["content"] == [{"type": "input_text", "text": "(left out)"}]
 
-    def test_nothing_is_stored_there(self, server: ModelServer) -> None:
+    def test_responses_are_not_stored_by_the_api(self, server: ModelServer) -> None:
         body = body_of(server, "openai_responses")
         assert (body["store"], body["include"]) == (False, ["reasoning.encrypted_content"])
 
-    def test_failed_responses_are_asked_again(self, server: ModelServer) -> None:
+    def test_failed_responses_are_retried(self, server: ModelServer) -> None:
         server.say(wire={"status": "failed", "error": {"code": "server_error", "message": "Sorry"}, "output": []})
         server.say("Now.")
         assert reply_of(server, "openai_responses").text == "Now."
 
 
 class TestAnthropic:
-    def test_an_older_computer_tool_comes_with_its_header(self, server: ModelServer) -> None:
+    def test_older_computer_tool_sets_its_beta_header(self, server: ModelServer) -> None:
         tool = Tool(name="computer", vendor={"type": "computer_20250124", "name": "computer", "display_width_px": 800})
         body = body_of(server, "anthropic", tools=(tool,), extra={"betas": ["one-2026-01-01"]})
         assert server.asked[0].headers["anthropic-beta"] == "computer-use-2025-01-24,one-2026-01-01"
@@ -216,7 +216,7 @@ class TestAnthropic:
         assert (found.input_tokens, found.cached_tokens) == (1110, 1000)
         assert found.usd == pytest.approx((10 * 5 + 1000 * 0.5 + 100 * 6.25 + 5 * 25) / 1e6)
 
-    def test_an_answer_has_a_longest_length_even_if_nobody_says_so(self, server: ModelServer) -> None:
+    def test_max_tokens_has_a_default(self, server: ModelServer) -> None:
         assert body_of(server, "anthropic")["max_tokens"] == 4096
 
     def test_signed_thoughts_go_back_as_they_came_also_streamed(self, server: ModelServer) -> None:
@@ -235,7 +235,7 @@ class TestAnthropic:
 
 
 class TestGemini:
-    def test_the_whole_request(self, server: ModelServer) -> None:
+    def test_complete_request(self, server: ModelServer) -> None:
         turn = Message(
             role="assistant", parts=(MessagePart(call=ToolCall(id="click#0", name="click", arguments={"x": 1})),)
         )
@@ -283,7 +283,7 @@ class TestGemini:
             }
         ]
 
-    def test_a_prompt_that_was_refused(self, server: ModelServer) -> None:
+    def test_refused_prompt_is_a_refusal(self, server: ModelServer) -> None:
         server.say(wire={"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 9}})
         reply = reply_of(server, "gemini")
         assert (reply.text, reply.stop, reply.usage.input_tokens) == ("", "refusal", 9)

@@ -30,15 +30,15 @@ def times(gate: RateLimiter, clock: WaitingClock, number: int, tokens: int = 0) 
 
 
 class TestTurn:
-    def test_without_limits_nobody_waits(self) -> None:
+    def test_without_limits_calls_do_not_wait(self) -> None:
         clock = WaitingClock()
         assert times(RateLimiter(1, now=clock), clock, 5) == [0] * 5
 
-    def test_requests_per_minute(self) -> None:
+    def test_limits_requests_per_minute(self) -> None:
         clock = WaitingClock()
         assert times(RateLimiter(9, requests=2, now=clock), clock, 5) == [0, 0, 60, 60, 120]
 
-    def test_tokens_per_minute(self) -> None:
+    def test_limits_tokens_per_minute(self) -> None:
         clock = WaitingClock()
         assert times(RateLimiter(9, tokens=1000, now=clock), clock, 4, tokens=600) == [0, 0, 60, 60]
 
@@ -85,7 +85,7 @@ class TestTurn:
         with gate.turn(pause), pytest.raises(InterruptedError), gate.turn(pause):
             pass
 
-    def test_all_rest_when_told_to_but_not_longer_than_a_minute(self) -> None:
+    def test_rest_pauses_all_calls_for_at_most_a_minute(self) -> None:
         clock = WaitingClock()
         gate = RateLimiter(9, now=clock)
         gate.rest(5)
@@ -93,7 +93,7 @@ class TestTurn:
         gate.rest(3600)
         assert times(gate, clock, 1) == [65]
 
-    def test_a_model_rests_by_itself_and_tells_who_waits_why(self) -> None:
+    def test_model_rest_pauses_only_that_model_and_reports_the_reason(self) -> None:
         clock = WaitingClock()
         gate = RateLimiter(9, now=clock)
         gate.rest(5, "large", "HTTP 429: slow down")
@@ -107,7 +107,7 @@ class TestTurn:
 
 
 class TestLimited:
-    def test_says_how_long_a_call_has_been_waiting_for_its_turn(self) -> None:
+    def test_reports_how_long_a_call_has_waited(self) -> None:
         clock = WaitingClock()
         gate, waited = RateLimiter(9, requests=1, now=clock), WaitTimer(clock)
         told = []

@@ -21,7 +21,7 @@ def usage(tokens: int = 10, *, usd: float = 0.5, priced: bool = True) -> Usage:
 
 
 class TestCounts:
-    def test_by_endpoint_and_model(self) -> None:
+    def test_counts_by_endpoint_and_model(self) -> None:
         meter = UsageMeter(CalendarClock())
         meter.answered("lab", "m-1", 4.0, usage())
         meter.answered("lab", "m-1", 4.0, usage(20, priced=False))

@@ -23,7 +23,7 @@ class TestWaited:
         clock.advance(10)
         assert waited.end(call, 0) == 10
 
-    def test_many_threads(self) -> None:
+    def test_is_thread_safe(self) -> None:
         waited = WaitTimer(lambda: 0.0)
         calls: list[Callable[[], float]] = [lambda: waited.end(waited.begin(), 0.0) for _ in range(20)]
         threads = [threading.Thread(target=call) for call in calls]
@@ -47,7 +47,7 @@ class TestLongest:
         assert (wait.endpoint, wait.model, wait.seconds, wait.words) == ("lab", "m-1", 14.0, "")
         assert (wait.retry_seconds, wait.limited) == (None, False)
 
-    def test_says_the_api_s_words_and_when_it_is_asked_again(self) -> None:
+    def test_reports_the_api_message_and_the_next_retry(self) -> None:
         clock = FakeClock()
         waited = WaitTimer(clock.now)
         call = waited.begin("lab", "m-1")

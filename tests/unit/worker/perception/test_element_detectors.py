@@ -29,27 +29,27 @@ class TestDetect:
         (asked,) = detector.asked
         assert base64.b64decode(asked["base64_image"]) == PICTURE.data
 
-    def test_one_that_nobody_configured(self) -> None:
+    def test_unknown_detector_is_refused(self) -> None:
         with raises_code(ModelApiFailed, "unknown_detector", mentions="'other'") as raised:
             Detectors({"omni": "http://127.0.0.1:1/"}).detect("other", PICTURE)
         assert "DESKARENA_DETECTORS" in raised.value.hint
 
-    def test_an_address_is_no_name(self, detector: FakeDetector) -> None:
+    def test_address_is_not_accepted_as_a_name(self, detector: FakeDetector) -> None:
         with pytest.raises(ModelApiFailed):
             Detectors({"omni": "http://127.0.0.1:1/"}).detect(detector.address, PICTURE)
         assert detector.asked == []
 
-    def test_nobody_listens(self) -> None:
+    def test_unreachable_detector_fails(self) -> None:
         with raises_code(ModelApiFailed, "detector_failed"):
             Detectors({"omni": "http://127.0.0.1:1/"}).detect("omni", PICTURE)
 
-    def test_it_is_too_slow(self, detector: FakeDetector) -> None:
+    def test_slow_detector_fails(self, detector: FakeDetector) -> None:
         detector.silent = threading.Event()
         with raises_code(ModelApiFailed, "detector_failed", mentions="in time"):
             Detectors({"omni": detector.address}, seconds=0.3).detect("omni", PICTURE)
 
     @pytest.mark.parametrize("status", [302, 404, 429, 500])
-    def test_another_status(self, detector: FakeDetector, status: int) -> None:
+    def test_error_status_and_redirect_fail(self, detector: FakeDetector, status: int) -> None:
         detector.status, detector.location = status, "http://127.0.0.1:1/"
         with raises_code(ModelApiFailed, "detector_failed", mentions=str(status)):
             Detectors({"omni": detector.address}).detect("omni", PICTURE)
@@ -62,12 +62,12 @@ class TestDetect:
          b'{"parsed_content_list": [{"bbox": [NaN, 0, 0, 1]}]}'],
         ids=range(10),
     )  # fmt: skip
-    def test_nonsense(self, detector: FakeDetector, answer: Any) -> None:
+    def test_invalid_response_fails(self, detector: FakeDetector, answer: Any) -> None:
         detector.answer = answer
         with raises_code(ModelApiFailed, "detector_failed"):
             Detectors({"omni": detector.address}).detect("omni", PICTURE)
 
-    def test_so_many_and_no_more(self, detector: FakeDetector) -> None:
+    def test_elements_and_text_are_bounded(self, detector: FakeDetector) -> None:
         detector.answer = {"parsed_content_list": [{"bbox": [0, 0, 1, 1], "content": "x" * 5000}] * 3000}
         found = Detectors({"omni": detector.address}).detect("omni", PICTURE)
         assert (len(found), len(found[0]["content"])) == (2000, 1000)
@@ -75,6 +75,6 @@ class TestDetect:
 
 class TestDetectors:
     @pytest.mark.parametrize("address", ["ftp://a/", "http://", "http://user:word@host/", "file:///etc/passwd", "omni"])
-    def test_an_address_that_is_none_stops_the_start(self, address: str) -> None:
+    def test_invalid_address_is_refused(self, address: str) -> None:
         with pytest.raises(Invalid):
             Detectors({"omni": address})

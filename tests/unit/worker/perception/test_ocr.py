@@ -36,7 +36,7 @@ class TestRead:
             assert y <= top < bottom <= y + 25
             assert 60 < right - left < 180
 
-    def test_an_empty_screen_has_none(self) -> None:
+    def test_empty_screen_has_no_text(self) -> None:
         out = io.BytesIO()
         Image.new("RGB", (320, 240), (10, 10, 10)).save(out, "PNG")
         assert read(Frame(data=out.getvalue(), media_type="image/png", width=320, height=240)) == []
@@ -44,12 +44,12 @@ class TestRead:
     def test_gives_up_in_time(self, picture: Frame) -> None:
         assert read(picture, seconds=0.001) is None
 
-    def test_a_language_that_is_not_there(self, picture: Frame) -> None:
+    def test_missing_language_is_reported(self, picture: Frame) -> None:
         with raises_code(ClusterLost, "ocr_not_available", mentions="Tesseract") as raised:
             read(picture, "tlh")
         assert "tesseract-ocr-tlh" in raised.value.hint
 
-    def test_no_tesseract(self, picture: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_tesseract_is_reported(self, picture: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", "/nowhere")
         with raises_code(ClusterLost, "ocr_not_available") as raised:
             read(picture)
@@ -70,39 +70,39 @@ def install(program: Path, script: str) -> None:
 
 
 class TestWhyNot:
-    def test_one_that_reads(self) -> None:
+    def test_working_tesseract_passes(self) -> None:
         assert why_not() == ""
 
-    def test_one_that_reads_nothing(self, bad: Path) -> None:
+    def test_tesseract_that_reads_nothing_is_reported(self, bad: Path) -> None:
         install(bad, "cat > /dev/null")
         assert f"{bad} read ''" in why_not()
 
-    def test_one_that_reads_something_else(self, bad: Path) -> None:
+    def test_tesseract_that_misreads_is_reported(self, bad: Path) -> None:
         words = "5\\t1\\t1\\t1\\t1\\t1\\t0\\t0\\t9\\t9\\t95\\tNonsense"
         install(bad, f"cat > /dev/null; printf '{words}\\n'")
         assert "read 'Nonsense' instead of 'Save changes'" in why_not()
 
-    def test_one_without_its_data(self, bad: Path) -> None:
+    def test_missing_language_data_is_reported(self, bad: Path) -> None:
         install(bad, "cat > /dev/null; echo 'Error opening data file eng.traineddata' >&2; exit 1")
         assert "Error opening data file" in why_not()
 
-    def test_one_that_does_not_start(self, bad: Path) -> None:
+    def test_unstartable_tesseract_is_reported(self, bad: Path) -> None:
         bad.write_text("no program")
         bad.chmod(0o755)
         assert "cannot be used" in why_not()
 
-    def test_one_that_hangs(self, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_hanging_tesseract_is_reported(self, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ocr, "TRIAL_SECONDS", 0.2)
         install(bad, "exec sleep 60")
         assert "did not read a small picture within 0.2 s" in why_not()
 
-    def test_one_that_was_mended_is_asked_again(self, bad: Path) -> None:
+    def test_repaired_tesseract_is_tried_again(self, bad: Path) -> None:
         install(bad, "exit 1")
         assert why_not() != ""
         real = shutil.which("tesseract", path="/usr/bin:/bin")
         install(bad, f'exec {real} "$@"')
         assert why_not() == ""
 
-    def test_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_tesseract_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", "/nowhere")
         assert why_not() == "Tesseract is not installed"

@@ -73,7 +73,7 @@ def guest() -> Iterator[ResumingGuest]:
 
 
 class TestRestore:
-    def test_tells_time_secret_and_entropy_once(self, guest: ResumingGuest) -> None:
+    def test_sends_time_secret_and_entropy_once(self, guest: ResumingGuest) -> None:
         restore(GuestDesktop(guest.address, OLD), NEW)
         (told,) = guest.told
         assert abs(told["time"] - time.time()) < 60
@@ -85,7 +85,7 @@ class TestRestore:
         restore(GuestDesktop(guest.address, NEW), NEW)
         assert guest.told[0]["entropy"] != guest.told[1]["entropy"]
 
-    def test_a_guest_that_answers_slowly_is_told_the_time_until_it_is_fresh(self, guest: ResumingGuest) -> None:
+    def test_slow_response_repeats_the_time_until_it_is_fresh(self, guest: ResumingGuest) -> None:
         guest.delays = [1.1, 1.2]
         restore(GuestDesktop(guest.address, OLD), NEW)
         first, second, third = guest.told[:3]
@@ -93,7 +93,7 @@ class TestRestore:
         assert third["time"] - second["time"] >= 1.0
         assert third["secret"] == NEW
 
-    def test_a_guest_that_stays_slow_is_told_again_until_the_deadline(self, guest: ResumingGuest) -> None:
+    def test_slow_guest_is_retried_until_the_deadline(self, guest: ResumingGuest) -> None:
         guest.delays = [1.1] * 1000
         restore(GuestDesktop(guest.address, OLD), NEW, seconds=4.0)
         assert len(guest.told) >= 2
@@ -115,7 +115,7 @@ class TestWaitAnswer:
             wait_answer(guest.address, "another-secret-of-16", seconds=60, dead=str)
         assert time.monotonic() - begun < 40
 
-    def test_a_machine_that_is_gone_is_not_waited_for(self) -> None:
+    def test_dead_machine_is_not_waited_for(self) -> None:
         with raises_code(GuestLost, "desktop_gone", mentions="killed"):
             wait_answer("http://127.0.0.1:9", OLD, seconds=60, dead=lambda: "killed")
 

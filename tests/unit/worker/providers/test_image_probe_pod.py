@@ -49,25 +49,25 @@ class TestHeard:
     def names(self, scout: ImageProbe) -> list[str]:
         return [each.folder.name for each in scout.images]
 
-    def test_a_pod_tells_of_the_volume_that_all_have(self) -> None:
+    def test_shared_volume_images_come_from_the_latest_pod(self) -> None:
         scout = ImageProbe(no_pods)
         scout.note_images(self.CLAIM, self.held("a"))
         scout.note_images(self.CLAIM, self.held("b", node="n2"))
         assert self.names(scout) == ["b"]
 
-    def test_and_of_its_node_s_own(self) -> None:
+    def test_node_images_are_collected_from_all_nodes(self) -> None:
         scout = ImageProbe(no_pods)
         scout.note_images(self.OWN, self.held("a"))
         scout.note_images(self.OWN, self.held("b", node="n2"))
         assert self.names(scout) == ["a", "b"]
 
-    def test_a_clone_tells_of_the_time_when_it_was_made(self) -> None:
+    def test_cloned_volume_images_come_from_the_newest_clone(self) -> None:
         scout = ImageProbe(no_pods)
         scout.note_images(self.CLONE, self.held("a", "b"), new=True)
         scout.note_images(self.CLONE, self.held("a"))
         assert self.names(scout) == ["a", "b"]
 
-    def test_where_none_were_read_what_is_known_stays(self) -> None:
+    def test_empty_report_does_not_clear_known_images(self) -> None:
         scout = ImageProbe(no_pods)
         scout.note_images(self.CLAIM, self.held("a"))
         scout.note_images(self.CLAIM, self.held())
@@ -75,7 +75,7 @@ class TestHeard:
 
 
 class TestKnown:
-    def test_one_failed_look_serves_all_that_waited_for_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_failed_probe_is_shared_by_all_waiting_callers(self, monkeypatch: pytest.MonkeyPatch) -> None:
         looks: list[int] = []
         over = threading.Event()
 

@@ -46,26 +46,26 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestTree:
-    def test_one_with_the_window_s_button(self) -> None:
+    def test_tree_with_the_test_button_passes(self) -> None:
         desktop = TrialDesktop('<frame><push-button name="deskarena-trial" /></frame>')
         assert tried(desktop) == Trial(DETAILS, "")
         assert desktop.launched == ["/usr/bin/python3"]
 
-    def test_one_that_stays_empty(self) -> None:
+    def test_empty_tree_is_reported(self) -> None:
         assert "are missing" in tried(TrialDesktop('<desktop-frame name="main" />')).no_tree
 
-    def test_where_no_window_can_be_opened_it_was_not_tried(self) -> None:
+    def test_tree_is_untried_without_a_window(self) -> None:
         said = tried(TrialDesktop('<desktop-frame name="main" />', gtk=False)).no_tree
         assert said == "not tried: no window can be opened: no typelib for Gtk"
 
-    def test_one_whose_reader_is_gone(self) -> None:
+    def test_dead_tree_reader_is_reported(self) -> None:
         desktop = TrialDesktop("")
         desktop.die("the registry does not answer")
         assert tried(desktop).no_tree
 
 
 class TestPrograms:
-    def test_those_that_do_not_start_say_what_happened(self) -> None:
+    def test_failing_programs_are_reported_with_a_reason(self) -> None:
         desktop = TrialDesktop("deskarena-trial")
         desktop.commands["old"] = lambda _: ExecResult(returncode=127, error="first\nlibX11.so.6: cannot open\n")
         found = tried(desktop, good=["true"], bad=["false"], old=["old"], late=["hangs"])

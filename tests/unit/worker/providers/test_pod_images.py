@@ -15,7 +15,7 @@ def broken(name: str) -> PodImage:
 
 
 class TestKnownImages:
-    def test_nothing_is_known_at_first(self) -> None:
+    def test_starts_empty(self) -> None:
         assert KnownImages().on_node() == ()
 
     def test_images_of_any_node_are_known(self) -> None:
@@ -34,13 +34,13 @@ class TestKnownImages:
             (whole("a", 512),),
         )
 
-    def test_the_last_that_was_read_counts(self) -> None:
+    def test_last_report_of_a_shared_volume_wins(self) -> None:
         known = KnownImages()
         known.note("", (whole("a"),))
         known.note("", (whole("b"),))
         assert known.on_node() == (whole("b"),)
 
-    def test_nodes_that_are_gone_have_none(self) -> None:
+    def test_removed_nodes_lose_their_images(self) -> None:
         known = KnownImages()
         known.note("n1", (whole("a"),))
         known.note("n2", (whole("b"),))

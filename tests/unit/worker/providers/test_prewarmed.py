@@ -53,7 +53,7 @@ class TestClosedOnFailure:
             raise GuestRefused("a reply over the limit")
         assert made.closed == 1
 
-    def test_one_that_does_not_stays(self) -> None:
+    def test_desktop_stays_open_without_an_error(self) -> None:
         made = FakeOpenDesktop(FakeDesktop(), SlotRef(0))
         with closed_on_failure(made):
             pass
@@ -98,18 +98,18 @@ class TestSpare:
         assert spare.take(SPEC) is made
         assert (made.details, made.closed) == ({"path": "clone", "prepared": True}, 0)
 
-    def test_another_one_than_wanted_is_destroyed(
+    def test_spare_of_another_spec_is_destroyed(
         self, spare: SpareDesktop[PreparedDesktop], made: PreparedDesktop
     ) -> None:
         assert spare.take(OTHER) is None
         assert made.closed == 1
 
-    def test_one_that_has_died_is_destroyed(self, spare: SpareDesktop[PreparedDesktop], made: PreparedDesktop) -> None:
+    def test_dead_spare_is_destroyed(self, spare: SpareDesktop[PreparedDesktop], made: PreparedDesktop) -> None:
         made.lives = False
         assert spare.take(SPEC) is None
         assert made.closed == 1
 
-    def test_one_that_could_not_be_made_is_none(self) -> None:
+    def test_failed_spare_is_ignored(self) -> None:
         spare: SpareDesktop[PreparedDesktop] = SpareDesktop(SPEC, 0.05)
         spare.coming.set_exception(ClusterLost("no room"))
         assert not spare.is_ready()
@@ -117,7 +117,7 @@ class TestSpare:
         spare.discard()
 
     @pytest.mark.parametrize("give_up", [lambda spare: spare.take(SPEC), lambda spare: spare.discard()])
-    def test_one_that_comes_too_late_is_destroyed_when_it_comes(
+    def test_late_spare_is_destroyed(
         self, made: PreparedDesktop, give_up: Callable[[SpareDesktop[PreparedDesktop]], object]
     ) -> None:
         spare: SpareDesktop[PreparedDesktop] = SpareDesktop(SPEC, 0.05)
@@ -146,7 +146,7 @@ class TestSlotDesktops:
         assert slots.open(FIRST, SPEC, PreparedDesktop) is ahead
         assert (former.closed, ahead.closed, dict(slots.spares)) == (1, 0, {})
 
-    def test_one_of_another_spec_makes_way_for_a_new_one(self, slots: SlotDesktops[PreparedDesktop]) -> None:
+    def test_open_replaces_a_spare_of_another_spec(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         ahead = self.prepared(slots)
         assert slots.open(FIRST, OTHER, PreparedDesktop) is not ahead
         assert ahead.closed == 1
@@ -156,18 +156,18 @@ class TestSlotDesktops:
         assert not slots.prepare(FIRST, SPEC, PreparedDesktop, seconds=5.0)
         assert not slots.prepare(SECOND, SPEC, PreparedDesktop, seconds=5.0, most=1)
 
-    def test_another_spec_replaces_the_prepared_one(self, slots: SlotDesktops[PreparedDesktop]) -> None:
+    def test_prepare_replaces_a_spare_of_another_spec(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         ahead = self.prepared(slots)
         assert slots.prepare(FIRST, OTHER, PreparedDesktop, seconds=5.0, most=1)
         assert slots.spares[FIRST].coming.result(60.0) is not ahead
         assert ahead.closed == 1
 
-    def test_one_can_make_room(self, slots: SlotDesktops[PreparedDesktop]) -> None:
+    def test_discard_one_destroys_one_spare(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         ahead = self.prepared(slots, SECOND)
         assert slots.discard_one()
         assert (ahead.closed, slots.discard_one()) == (1, False)
 
-    def test_after_the_end_nothing_is_left_and_nothing_opens(self, slots: SlotDesktops[PreparedDesktop]) -> None:
+    def test_close_destroys_all_desktops_and_refuses_new_ones(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         opened, ahead, late = slots.open(FIRST, SPEC, PreparedDesktop), self.prepared(slots, SECOND), PreparedDesktop()
         slots.close()
         assert not slots.prepare(FIRST, SPEC, PreparedDesktop, seconds=5.0)

@@ -88,7 +88,7 @@ class TestRoom:
         first.join()
         assert floor.making == 1
 
-    def test_nothing_is_prepared_beside_a_machine_in_the_making(self, provider: QemuProvider, floor: Floor) -> None:
+    def test_no_spare_is_prepared_while_a_machine_starts(self, provider: QemuProvider, floor: Floor) -> None:
         floor.gate.clear()
         first = later(lambda: provider.open(SlotRef(0), SPEC))
         until(lambda: floor.making)
@@ -107,7 +107,7 @@ class TestRoom:
         provider.open(SlotRef(0), SPEC).close()
         assert provider.open(SlotRef(1), SPEC).alive()
 
-    def test_a_machine_that_cannot_tell_keeps_room_for_all_its_growth(
+    def test_unknown_memory_use_reserves_the_full_amount(
         self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         floor.supervisor.own_bytes = None
@@ -118,7 +118,7 @@ class TestRoom:
 
 
 class TestTracker:
-    def test_of_a_slot_hears_what_is_done_for_it(self, provider: QemuProvider, floor: Floor) -> None:
+    def test_tracker_of_a_slot_receives_its_activities(self, provider: QemuProvider, floor: Floor) -> None:
         provider.open(SlotRef(0), SPEC)
         assert floor.trackers == [provider.tracker(SlotRef(0, fence=7))]
         assert provider.tracker(None) not in floor.trackers
@@ -147,7 +147,7 @@ class TestPrepare:
             provider.slot_desktops.spares[SlotRef(0)].coming.result(60)
         assert floor.supervisor.ended == ["m1"]
 
-    def test_one_that_comes_when_nobody_waits_any_more_is_ended(
+    def test_machine_that_starts_too_late_is_ended(
         self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(qemu, "BOOT_SECONDS", 0.05)

@@ -16,7 +16,7 @@ class TestRests:
         now[0] += LONGEST + 0.1
         assert rests.resting() == {}
 
-    def test_one_that_works_begins_anew(self) -> None:
+    def test_success_resets_the_backoff(self) -> None:
         now = [0.0]
         rests = SlotBackoff(lambda: now[0])
         rests.failed("s", "no room")

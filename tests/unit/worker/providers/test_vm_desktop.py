@@ -182,7 +182,9 @@ class TestEnding:
             watchdog.start()
             assert opened.ending() == DesktopEnd(cause=EndCause.SHUT_DOWN, text="it shut down")
 
-    def test_an_image_without_a_watchdog_is_not_waited_for(self, supervisor: FakeSupervisor, tmp_path: Path) -> None:
+    def test_image_without_a_watchdog_has_an_unknown_end_cause(
+        self, supervisor: FakeSupervisor, tmp_path: Path
+    ) -> None:
         with self.machine(supervisor, RespondingGuest(None), tmp_path, guest_server="") as opened:
             assert opened.ending().cause is EndCause.UNKNOWN
             assert opened.alive()
@@ -197,7 +199,7 @@ class TestEnding:
 
 
 class TestClose:
-    def test_a_guest_that_reads_no_more_keeps_nothing_alive(
+    def test_close_does_not_wait_for_a_guest_that_stopped_reading(
         self, machine: QemuDesktop, supervisor: FakeSupervisor, guest: DeafGuest, tmp_path: Path
     ) -> None:
         machine.let_out(EgressRules(files={"http://files.example/large": "1" * 64}), lambda _: bytes(20 * 2**20))

@@ -79,7 +79,7 @@ def failures(makings: VmFactory, error: Exception, folder: Path) -> tuple[list[t
 
 
 class TestMake:
-    def test_a_guest_that_is_never_well_is_not_booted_again_for_each_attempt(
+    def test_guest_that_never_becomes_healthy_is_not_booted_for_each_attempt(
         self, makings: VmFactory, tmp_path: Path
     ) -> None:
         error = GuestLost("clock: an hour behind", hint="Look at it.")
@@ -89,12 +89,12 @@ class TestMake:
             makings.make(VmHost(FakeSupervisor(tmp_path), Stock(error)), ORDER)
         assert raised.value.hint == "Look at it."
 
-    def test_without_room_for_a_template_machines_boot_cold(self, makings: VmFactory, tmp_path: Path) -> None:
+    def test_missing_space_for_a_template_falls_back_to_cold_boot(self, makings: VmFactory, tmp_path: Path) -> None:
         assert failures(makings, OSError("no space left"), tmp_path) == ([ColdBoot] * 3, 1)
         makings = VmFactory(DEFAULT_LIMITS)
         assert failures(makings, SupervisorError("a device cannot be moved"), tmp_path) == ([ColdBoot] * 3, 1)
 
-    def test_an_altered_image_is_looked_at_each_time(self, makings: VmFactory, tmp_path: Path) -> None:
+    def test_changed_image_is_checked_each_time(self, makings: VmFactory, tmp_path: Path) -> None:
         assert failures(makings, ImageChanged("altered"), tmp_path) == ([ImageChanged] * 3, 3)
 
     def test_machines_of_a_lost_supervisor_are_retried(
@@ -154,13 +154,13 @@ KVM_ORDER = VmRequest.for_image(ORDER.folder, ORDER.image, DesktopSpec(screen=OR
 
 
 class TestEmulationInPlaceOfKvm:
-    def test_an_image_that_boots_neither_way_has_the_first_failure_and_is_tried_once_each(self, tmp_path: Path) -> None:
+    def test_image_that_boots_with_neither_reports_the_kvm_failure(self, tmp_path: Path) -> None:
         supervisor = RefusingSupervisor(tmp_path, "kvm", "tcg")
         with raises_code(ClusterLost, "desktop_not_created", mentions="no machine with kvm"):
             VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(Templates(tmp_path))), KVM_ORDER)
         assert supervisor.tried == ["kvm", "tcg"]
 
-    def test_kvm_that_is_set_is_not_given_up(self, tmp_path: Path) -> None:
+    def test_configured_kvm_has_no_fallback(self, tmp_path: Path) -> None:
         acceleration = dataclasses.replace(ACCELERATED, reason=AccelerationReason.SET)
         host = dataclasses.replace(KVM_HOST, acceleration=acceleration)
         order = VmRequest.for_image(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), host)
