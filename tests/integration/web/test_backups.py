@@ -78,7 +78,7 @@ def one_artifact(kept: BackupFolder) -> str:
 
 
 class TestRestore:
-    def test_an_empty_machine_shows_the_same_boards_byte_for_byte(
+    def test_restored_installation_shows_identical_boards(
         self, scene: PageScene, kept: BackupFolder, target: str, tmp_path: Path
     ) -> None:
         store, before = FolderStore(tmp_path / "artifacts"), boards(scene.world, tmp_path)
@@ -96,7 +96,7 @@ class TestRestore:
         assert {table.name for table in first.tables} >= {"run", "episode", "step", "event", "project"}
         assert verify_installation(target, store, quiet).is_good
 
-    def test_into_a_bucket_and_out_of_it(self, kept: BackupFolder, target: str, tmp_path: Path) -> None:
+    def test_restores_into_and_from_a_bucket(self, kept: BackupFolder, target: str, tmp_path: Path) -> None:
         with s3_server() as endpoint:
             store = BucketStore(place_at(endpoint))
             assert restore(kept.snapshot(), kept, target, store, models=None, replace=False, tell=quiet).is_good
@@ -109,7 +109,7 @@ class TestRestore:
             store.delete(sha256)
             assert verify_installation(target, store, quiet).missing == [sha256]
 
-    def test_replaces_only_what_it_is_told_to(self, kept: BackupFolder, fresh_database: str, tmp_path: Path) -> None:
+    def test_replaces_only_on_request(self, kept: BackupFolder, fresh_database: str, tmp_path: Path) -> None:
         store, taken = FolderStore(tmp_path / "artifacts"), kept.snapshot()
         with raises_code(Conflict, "database_not_empty"):
             restore(taken, kept, fresh_database, store, models=None, replace=False, tell=quiet)
@@ -132,7 +132,7 @@ class TestRestore:
         assert (result.missing, [*result.damaged], result.artifacts) == ([lost], [changed], len(rest))
         assert set(store.blobs) == {sha256 for sha256, _ in rest}
 
-    def test_mends_what_the_target_has_wrong(self, kept: BackupFolder, target: str) -> None:
+    def test_repairs_damaged_artifacts_of_the_target(self, kept: BackupFolder, target: str) -> None:
         sha256, store = one_artifact(kept), MemoryStore()
         store.blobs[sha256], store.times[sha256] = b"something else", 0.0
         assert restore(kept.snapshot(), kept, target, store, models=None, replace=False, tell=quiet).is_good
@@ -154,7 +154,7 @@ class TestRestore:
 
 
 class TestMakeBackup:
-    def test_copies_only_what_is_new(self, installation: World, folder: BackupFolder, tmp_path: Path) -> None:
+    def test_copies_only_new_artifacts(self, installation: World, folder: BackupFolder, tmp_path: Path) -> None:
         worker = installation.worker(name="w2")
         installation.submit()
         claim = installation.must_claim(worker)
@@ -170,7 +170,9 @@ class TestMakeBackup:
         assert old.file("models.toml") == models.read_bytes()
         assert dict(new.artifacts()).keys() - dict(old.artifacts()).keys() == {folder.store.put(b"second", "")}
 
-    def test_removes_old_snapshots_with_what_only_they_need(self, installation: World, folder: BackupFolder) -> None:
+    def test_removes_old_snapshots_and_their_unshared_artifacts(
+        self, installation: World, folder: BackupFolder
+    ) -> None:
         loose = installation.do(stored, installation.store, b"loose")
         old = folder.root / "snapshots" / "2026-01-01T00-00-00Z"
         (folder.root / "snapshots" / back_up(installation, folder).snapshot).rename(old)
@@ -182,7 +184,7 @@ class TestMakeBackup:
         with raises_code(NotFound, "backup_not_found"):
             folder.snapshot(old.name)
 
-    def test_names_what_the_installation_has_lost(self, installation: World, folder: BackupFolder) -> None:
+    def test_reports_missing_artifacts(self, installation: World, folder: BackupFolder) -> None:
         worker = installation.worker(name="w2")
         installation.submit()
         installation.step(installation.must_claim(worker), 0, picture=b"picture")

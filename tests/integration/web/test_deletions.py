@@ -57,7 +57,7 @@ def board(client: TestClient) -> list[Any]:
 
 
 class TestRun:
-    def test_nobody_is_asked_to_review_what_is_being_deleted(self, installation: World, fresh: TestClient) -> None:
+    def test_deleted_run_leaves_the_review_queue(self, installation: World, fresh: TestClient) -> None:
         judged = Judged(installation, [JudgedTask(opened=True, final=True)])
         judged.draw()
         review = f"/api/v1/judges/{judged.judge}/review?by=ada"
@@ -175,7 +175,7 @@ class TestBenchmark:
 
 class TestPlan:
     @pytest.mark.parametrize("kind", DeletionKind)
-    def test_no_foreign_key_is_left_behind(self, kind: DeletionKind) -> None:
+    def test_every_foreign_key_is_covered(self, kind: DeletionKind) -> None:
         """Whatever refers to a removed table is removed before it, emptied, or belongs to a run."""
         links = plan(kind)
         removed = [ROOTS[kind], *{link.table for link in links if not link.cleared}]

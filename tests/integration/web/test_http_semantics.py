@@ -47,7 +47,9 @@ class TestMethods:
 
 
 class TestLines:
-    def test_a_list_is_one_stream(self, client: TestClient, scene: PageScene, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_json_lines_stream_the_whole_list(
+        self, client: TestClient, scene: PageScene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("backend.web.json_lines.PAGE_SIZE", 2)
         path = f"/api/v1/runs/{scene.finished}/episodes"
         answer = client.get(path, headers=LINES)
@@ -67,7 +69,7 @@ class TestLines:
 
 
 class TestChanges:
-    def test_nobody_overwrites_another_unseen(self, fresh: TestClient) -> None:
+    def test_stale_if_match_is_refused(self, fresh: TestClient) -> None:
         draft = fresh.post("/api/v1/drafts", json={"content": make_content().model_dump(mode="json")})
         view = fresh.post("/api/v1/saved-views", json={"benchmark": "starter", "name": "mine"})
         hook = {"address": "https://ci.example.org/hook", "events": ["run.ended"]}
@@ -90,7 +92,7 @@ class TestChanges:
             assert fresh.request(method, path, json=second, headers={"If-Match": mine.headers["etag"]}).is_success
             assert fresh.request(method, path, json=first, headers={"If-Match": "*"}).is_success
 
-    def test_of_twenty_at_once_one_wins(self, fresh: TestClient) -> None:
+    def test_one_of_twenty_concurrent_changes_wins(self, fresh: TestClient) -> None:
         view = fresh.post("/api/v1/saved-views", json={"benchmark": "starter", "name": "mine"})
         path, headers = view.headers["location"], {"If-Match": view.headers["etag"]}
 
@@ -119,7 +121,7 @@ class TestWaiting:
 
 
 class TestLimits:
-    def test_each_person_has_their_own(self, installation: World, tmp_path: Path) -> None:
+    def test_rate_limit_is_per_person(self, installation: World, tmp_path: Path) -> None:
         with team(installation, tmp_path, rate_limit=3) as people:
             ada, eve = people.add("ada", "viewer"), people.add("eve", "viewer")
             # On a slow machine one more comes back meanwhile; by the second: tests/unit/web/test_rate_limits.py.
@@ -131,7 +133,7 @@ class TestLimits:
             assert eve.get("/api/v1/runs").status_code == 200
             assert ada.get("/runs").status_code == 200
 
-    def test_there_is_none_without_accounts(self, installation: World, tmp_path: Path) -> None:
+    def test_no_rate_limit_without_accounts(self, installation: World, tmp_path: Path) -> None:
         client = client_to(create_app(Settings(data_dir=tmp_path), installation.factory, installation.store))
         assert {client.get("/api/v1/tokens").status_code for _ in range(30)} == {403}
 
@@ -145,7 +147,7 @@ def events_of(text: str) -> list[dict[str, Any]]:
 class TestEvents:
     ACCEPT = {"Accept": "text/event-stream"}  # noqa: RUF012 - never changed
 
-    def test_a_stream_has_what_the_list_has(self, client: TestClient, scene: PageScene) -> None:
+    def test_stream_has_the_listed_events(self, client: TestClient, scene: PageScene) -> None:
         path = f"/api/v1/runs/{scene.finished}/events"
         listed = client.get(path).json()["items"]
         answer = client.get(path, headers=self.ACCEPT)
@@ -155,7 +157,7 @@ class TestEvents:
         assert [json.loads(event["data"]) for event in events] == listed
         assert [event["id"] for event in events] == [str(row["seq"]) for row in listed]
 
-    def test_it_goes_on_after_the_last_one_and_ends(self, client: TestClient, scene: PageScene) -> None:
+    def test_stream_resumes_after_the_last_event_id(self, client: TestClient, scene: PageScene) -> None:
         path = f"/api/v1/runs/{scene.finished}/events"
         newest = client.get(path).json()["items"][-1]["seq"]
         some = client.get(path, headers={**self.ACCEPT, "Last-Event-ID": str(newest - 1)})
@@ -163,7 +165,7 @@ class TestEvents:
         assert client.get(path, headers={**self.ACCEPT, "Last-Event-ID": str(newest)}).status_code == 204
         assert client.get(path, headers={**self.ACCEPT, "Last-Event-ID": "x"}).status_code == 422
 
-    def test_it_waits_for_the_end_of_the_run(self, fresh: TestClient, installation: World) -> None:
+    def test_stream_ends_with_the_run(self, fresh: TestClient, installation: World) -> None:
         run = fresh.post("/api/v1/runs", json=BODY).json()["id"]
         with ThreadPoolExecutor(1) as pool:
             answer = pool.submit(fresh.get, f"/api/v1/runs/{run}/events", headers=self.ACCEPT)
@@ -171,5 +173,5 @@ class TestEvents:
                 run_service.cancel_run(session, UUID(run))
             assert events_of(answer.result().text)[-1]["event"] == "end"
 
-    def test_a_run_that_is_none(self, client: TestClient, scene: PageScene) -> None:
+    def test_unknown_run_is_404(self, client: TestClient, scene: PageScene) -> None:
         assert client.get(f"/api/v1/runs/{scene.study}/events", headers=self.ACCEPT).status_code == 404

@@ -58,7 +58,7 @@ class TestRepetitions:
         assert "Idempotent-Replay" not in first.headers
         assert count(installation, Run) == 1
 
-    def test_another_request_is_refused(self, fresh: TestClient, installation: World) -> None:
+    def test_key_reuse_for_another_request_is_refused(self, fresh: TestClient, installation: World) -> None:
         post(fresh, "k")
         others = (
             post(fresh, "k", **BODY, repeats=2),
@@ -87,7 +87,7 @@ class TestRepetitions:
             assert (again.status_code, again.content) == (first.status_code, first.content)
         assert count(installation, SavedView) == 1
 
-    def test_a_file(self, fresh: TestClient) -> None:
+    def test_uploads_are_idempotent(self, fresh: TestClient) -> None:
         csv = b"task,difficulty,source\nfiles/copy,easy,me\n"
 
         def send(content: bytes) -> Any:
@@ -104,14 +104,14 @@ class TestRepetitions:
 
 class TestKeys:
     @pytest.mark.parametrize("key", ["", "k" * 201])
-    def test_a_bad_key(self, fresh: TestClient, key: str) -> None:
+    def test_invalid_key_is_refused(self, fresh: TestClient, key: str) -> None:
         assert (post(fresh, key).status_code, post(fresh, key).json()["code"]) == (422, "invalid_idempotency_key")
 
-    def test_two_keys(self, fresh: TestClient) -> None:
+    def test_two_keys_are_refused(self, fresh: TestClient) -> None:
         answer = fresh.post(RUNS, json=BODY, headers=[("Idempotency-Key", "a"), ("Idempotency-Key", "b")])
         assert answer.json()["code"] == "invalid_idempotency_key"
 
-    def test_an_answer_with_a_secret_takes_none(self, fresh: TestClient) -> None:
+    def test_routes_that_return_secrets_refuse_keys(self, fresh: TestClient) -> None:
         answer = post(fresh, "k", "/api/v1/public-links", benchmark="starter")
         assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_key_not_supported")
         document = fresh.get("/api/v1/openapi.json").json()
@@ -130,7 +130,7 @@ class TestKeys:
 
 
 class TestDeadProcesses:
-    def test_a_claim_that_nobody_renews_is_taken_over(self, fresh: TestClient, installation: World) -> None:
+    def test_abandoned_claim_is_taken_over(self, fresh: TestClient, installation: World) -> None:
         post(fresh, "k")
         with installation.work() as session:
             lost = uuid4()
@@ -146,7 +146,7 @@ class TestDeadProcesses:
         with installation.work() as session, raises_code(Conflict, "idempotency_key_in_use"):
             store_answer(session, KeyClaim(lost), StoredAnswer(201, {}, b"late"))
 
-    def test_a_key_expires(self, fresh: TestClient, installation: World) -> None:
+    def test_key_expires(self, fresh: TestClient, installation: World) -> None:
         post(fresh, "k")
         with installation.work() as session:
             session.execute(update(IdempotentRequest).values(expires_at=func.now()))
@@ -155,7 +155,7 @@ class TestDeadProcesses:
             assert session.scalars(select(IdempotentRequest.key)).all() == ["another"]
         assert "Idempotent-Replay" not in post(fresh, "k", **BODY, repeats=2).headers
 
-    def test_while_the_first_is_worked_on_nobody_else_has_the_key(self, installation: World) -> None:
+    def test_concurrent_request_with_the_same_key_is_refused(self, installation: World) -> None:
         with installation.work() as session:
             claim = claim_key(session, "k", "same")
         assert isinstance(claim, KeyClaim)

@@ -42,7 +42,7 @@ def test_every_head_sorts_both_ways(client: TestClient, scene: PageScene) -> Non
             assert client.get(head.replace("sort=", "sort=-"), headers=PAGE).status_code == 200, head
 
 
-def test_an_unknown_column_is_the_lists_own_order(client: TestClient) -> None:
+def test_unknown_sort_column_uses_the_default_order(client: TestClient) -> None:
     plain, unknown = (client.get(f"/runs{query}", headers=PAGE).text for query in ("", "?sort=colour"))
     rows = re.compile(r'<tr data-row data-key="([^"]+)"')
     assert rows.findall(plain) == rows.findall(unknown)

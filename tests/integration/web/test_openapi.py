@@ -37,7 +37,7 @@ class TestDocument:
             if path.startswith("/api/"):
                 assert "application/problem+json" in operation["responses"]["404"]["content"]
 
-    def test_is_valid(self, client: TestClient) -> None:
+    def test_document_is_valid_openapi(self, client: TestClient) -> None:
         schemathesis.openapi.from_dict(client.get("/api/v1/openapi.json").json()).validate()
 
     def test_other_methods_get_405_with_allow(self, client: TestClient) -> None:
@@ -45,7 +45,7 @@ class TestDocument:
             if path.startswith("/api/"):
                 assert operation["responses"]["405"]["headers"].keys() == {"Allow"}
 
-    def test_errors_of_a_body_are_told_where_there_is_one(self, client: TestClient) -> None:
+    def test_operations_with_a_body_document_its_errors(self, client: TestClient) -> None:
         found = {(method, path): operation["responses"].keys() for path, method, operation in operations(client)}
         assert found["post", "/api/v1/runs"] >= {"400", "413", "422"}
         assert found["post", "/api/v1/benchmarks"] >= {"400", "413", "422", "507"}
@@ -88,7 +88,7 @@ class TestGeneratedRequests:
             assert (answer.status_code, answer.json()["on"]) == (200, True)
             assert not installation.do(maintenance_mode.is_on)
 
-    def test_somebody_without_a_role_is_signed_in(self, installation: World, redis_url: str, tmp_path: Path) -> None:
+    def test_person_without_a_role_is_forbidden(self, installation: World, redis_url: str, tmp_path: Path) -> None:
         events.configure(redis_url)
         with serving(installation, NO_ROLE, "", tmp_path) as person:
             schema = schemathesis.openapi.from_dict(person.people.app.openapi())

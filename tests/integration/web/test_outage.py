@@ -31,7 +31,7 @@ def server(folder: Path) -> Iterator[RunningServer]:
 
 
 class TestOutage:
-    def test_the_service_says_so_and_recovers_by_itself(
+    def test_service_reports_a_database_outage_and_recovers(
         self, server: RunningServer, folder: Path, tmp_path: Path
     ) -> None:
         with world(databases.renamed(server.url, databases.TEMPLATE)) as made:

@@ -99,7 +99,9 @@ class TestNewRun:
             ("&find=task-69&open=domain-1&tasks=domain-2/task-2", 12),
         ],
     )
-    def test_lists_what_is_opened_searched_or_ticked_of_a_large_one(self, sizes: Sizes, query: str, tasks: int) -> None:
+    def test_large_benchmark_lists_opened_matching_and_selected_tasks(
+        self, sizes: Sizes, query: str, tasks: int
+    ) -> None:
         assert _ticks(sizes, f"benchmark=large{query}") == tasks
 
     def test_a_domain_is_selected_without_its_list(self, sizes: Sizes) -> None:

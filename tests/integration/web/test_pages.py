@@ -31,7 +31,7 @@ def addresses(scene: PageScene) -> list[str]:
 
 
 class TestEveryPage:
-    def test_opens_and_is_asked_for_again_at_each_visit(self, client: TestClient, scene: PageScene) -> None:
+    def test_opens_and_is_revalidated_at_each_visit(self, client: TestClient, scene: PageScene) -> None:
         for address in addresses(scene):
             answer = client.get(address, headers=PAGE)
             assert answer.status_code == 200, address
@@ -44,7 +44,7 @@ class TestEveryPage:
         assert {"main", "controllers/replay", "controllers/tree", "lib/overlay", "lib/socket"} <= set(preloads)
         assert "controllers/versus" not in preloads
 
-    def test_is_sent_once(self, client: TestClient, scene: PageScene) -> None:
+    def test_unchanged_page_is_304(self, client: TestClient, scene: PageScene) -> None:
         # Without runs that go on: their time changes from one tenth of a second to the next.
         for address in (
             "/runs?status=completed",
@@ -78,12 +78,12 @@ class TestEveryPage:
         assert "(404, " in answer.text
 
     @pytest.mark.parametrize("path", ["/episodes/x", "/tasks/1", "/studies/mine/edit", "/judges/x"])
-    def test_an_id_that_is_none_is_an_address_without_a_page(self, client: TestClient, path: str) -> None:
+    def test_invalid_id_is_404(self, client: TestClient, path: str) -> None:
         assert client.get(path, headers=PAGE).status_code == 404
 
 
 class TestHome:
-    def test_wall_queue_and_what_needs_a_person(self, client: TestClient, scene: PageScene) -> None:
+    def test_shows_live_desktops_queue_and_attention(self, client: TestClient, scene: PageScene) -> None:
         text = client.get("/", headers=PAGE).text
         assert text.count('class="tile"') == 2
         assert all(f'data-attempt="{attempt}"' in text for attempt in scene.attempts)
@@ -103,7 +103,7 @@ class TestRun:
         text = client.get(f"/runs/{scene.finished}?domain=images&difficulty=unlabelled", headers=PAGE).text
         assert text.count('class="task-link"') == 1
 
-    def test_commands(self, fresh: TestClient, installation: World) -> None:
+    def test_run_commands_work_from_the_page(self, fresh: TestClient, installation: World) -> None:
         run = installation.submit("noop")
         answers = [fresh.post(f"/runs/{run.id}/{move}") for move in ("pause", "resume", "cancel")]
         assert [(answer.status_code, answer.headers["location"]) for answer in answers] == [
@@ -126,13 +126,13 @@ class TestEpisode:
         assert "the text is as expected" in text
         assert "agent answered DONE" in text
 
-    def test_how_a_machine_was_made_is_told_with_what_slows_it_down(self, client: TestClient, scene: PageScene) -> None:
+    def test_shows_how_the_machine_started_and_why_it_is_slow(self, client: TestClient, scene: PageScene) -> None:
         text = html.unescape(client.get(f"/episodes/{scene.solved}", headers=PAGE).text)
         assert 'data-start="clone" data-prepared="yes"' in text
         assert "emulated without KVM, 10 to 30 times slower: no /dev/kvm" in text
         assert "1.2\u00a0s" in text
 
-    def test_a_run_says_that_its_machines_were_emulated(self, client: TestClient, scene: PageScene) -> None:
+    def test_run_shows_that_machines_were_emulated(self, client: TestClient, scene: PageScene) -> None:
         text = client.get(f"/runs/{scene.finished}", headers=PAGE).text
         assert re.search(r'data-emulated="[1-9]', text)
         assert MACHINE["warning"] in text
@@ -154,7 +154,7 @@ class TestEpisode:
         assert "data-startup" not in fresh.get(f"/episodes/{claim.episode_id}", headers=PAGE).text
         assert "data-emulated" not in fresh.get(f"/runs/{run.id}", headers=PAGE).text
 
-    def test_how_many_steps_were_taken_is_no_step_s_number(self, fresh: TestClient, installation: World) -> None:
+    def test_step_count_is_not_the_step_number(self, fresh: TestClient, installation: World) -> None:
         installation.submit(tasks=("files/a",))
         claim = installation.must_claim(installation.worker("w2"))
         installation.begin(claim)
@@ -197,7 +197,7 @@ class TestEpisode:
 
 class TestPersonsTask:
     @pytest.mark.parametrize("of", ["/episodes/{episode}", "/runs/{run}/human"])
-    def test_one_press_begins_it_anew_after_a_loss(self, fresh: TestClient, installation: World, of: str) -> None:
+    def test_one_click_restarts_after_a_loss(self, fresh: TestClient, installation: World, of: str) -> None:
         can = capabilities()
         can["agents"]["human"] = {**can["agents"]["noop"], "human": True}
         worker = installation.worker(capabilities=can)
@@ -225,19 +225,19 @@ class TestWorkers:
 
 
 class TestNewRun:
-    def test_forecast_and_what_cannot_run(self, client: TestClient) -> None:
+    def test_shows_forecast_and_unrunnable_providers(self, client: TestClient) -> None:
         text = client.get("/runs/new?benchmark=starter&agent=always_fail&repeats=2", headers=PAGE).text
         assert ">46<" in text
         assert "quarantined: the dialog differs between versions" in text
         assert "not installed on local desktops: localc" in text
         assert "/dev/kvm does not boot a guest here" in text
 
-    def test_an_image_decides_what_can_run(self, client: TestClient) -> None:
+    def test_image_decides_which_tasks_can_run(self, client: TestClient) -> None:
         text = client.get("/runs/new?benchmark=starter&agent=noop&desktop_image=windows", headers=PAGE).text
         assert '<option value="windows" selected>windows (windows)</option>' in text
         assert "needs linux; the image windows has windows" in text
 
-    def test_an_image_that_is_not_there(self, client: TestClient) -> None:
+    def test_unknown_image_is_reported(self, client: TestClient) -> None:
         text = html.unescape(client.get("/runs/new?agent=noop&desktop_image=vista", headers=PAGE).text)
         assert "there is no image called 'vista' here. Known here: " in text
 
@@ -246,7 +246,7 @@ class TestNewRun:
         assert "<option>1280x800</option>" in text
         assert "<option>1440x900</option>" not in text
 
-    def test_one_worker_is_one(self, fresh: TestClient) -> None:
+    def test_one_worker_is_singular(self, fresh: TestClient) -> None:
         assert "(1 worker)" in fresh.get("/runs/new", headers=PAGE).text
 
     def test_starts_a_run_once(self, fresh: TestClient) -> None:

@@ -194,7 +194,7 @@ def test_every_address_of_every_page_lies_below_the_root_path(pages: dict[str, s
     assert outside == []
 
 
-def test_no_page_shows_stored_markup_as_its_own(pages: dict[str, str]) -> None:
+def test_stored_markup_is_escaped_on_every_page(pages: dict[str, str]) -> None:
     """Names of agents, runs, studies, views, drafts and their files, evidence; the scene has model replies."""
     assert {route for route, page in pages.items() if "<b>marked" in page or "<script>document" in page} == set()
     assert len([page for page in pages.values() if "&lt;b&gt;marked" in page]) > 10
@@ -211,7 +211,7 @@ def test_no_page_shows_raw_values(pages: dict[str, str]) -> None:
     assert raw == set()
 
 
-def test_an_empty_installation_is_read_without_writing(shared_database: str, tmp_path: Path) -> None:
+def test_empty_installation_is_read_without_writes(shared_database: str, tmp_path: Path) -> None:
     with emptied(shared_database) as made:
         client, writes = client_of(made, tmp_path), list[str]()
 

@@ -31,7 +31,7 @@ class TestReady:
         answer = fresh.get("/readyz")
         assert (answer.status_code, answer.json()["status"]) == (200, "ready")
 
-    def test_an_older_schema_is_503_and_the_process_lives(self, fresh: TestClient, installation: World) -> None:
+    def test_older_schema_is_503_but_the_process_is_alive(self, fresh: TestClient, installation: World) -> None:
         installation.do(lambda session: session.execute(text("UPDATE alembic_version SET version_num = '0021'")))
         answer = fresh.get("/readyz")
         assert (answer.status_code, answer.json()["status"]) == (503, "schema")

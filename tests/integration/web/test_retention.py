@@ -59,7 +59,7 @@ def judge_one(made: World) -> None:
 
 
 class TestRules:
-    def test_by_age_after_a_dry_run(self, installation: World, fresh: TestClient) -> None:
+    def test_runs_are_deleted_by_age_after_a_dry_run(self, installation: World, fresh: TestClient) -> None:
         old = run_of(installation, "old")
         live = installation.submit(name="live").id
         answer = fresh.get("/api/v1/retention/preview?run_days=30").json()
@@ -76,7 +76,7 @@ class TestRules:
         (deletion,) = fresh.get("/api/v1/deletions").json()["items"]
         assert (deletion["target_id"], deletion["requested_by"]) == (str(old), "retention")
 
-    def test_screens_go_and_what_verdicts_need_stays(self, installation: World, fresh: TestClient) -> None:
+    def test_screens_are_deleted_but_evidence_is_not(self, installation: World, fresh: TestClient) -> None:
         run = run_of(installation, "one")
         installation.do(cancel_run, installation.submit(name="none").id)
         evidence = installation.do(lambda session: session.scalars(select(func.count()).select_from(Evidence)).one())

@@ -44,7 +44,7 @@ def fetched(app: FastAPI, *groups: Sequence[str], headers: Mapping[str, str] = P
 
 
 class TestLifespan:
-    def test_reaches_the_service_that_begins_and_ends_its_background_work(self, app: FastAPI) -> None:
+    def test_lifespan_starts_and_stops_background_work(self, app: FastAPI) -> None:
         with TestClient(app, base_url=OWN) as client:  # Servers go on without it where an application refuses it.
             assert client.get("/livez").status_code == 200
 
@@ -185,9 +185,7 @@ class TestSharedPages:
         first, again = asyncio.run(work())
         assert again <= first + 1  # All ask for what is committed with one or two statements; one computes.
 
-    def test_each_person_has_pages_of_their_own_and_nobody_without_a_session(
-        self, installation: World, tmp_path: Path
-    ) -> None:
+    def test_cached_pages_are_per_person(self, installation: World, tmp_path: Path) -> None:
         with team(installation, tmp_path) as people:
             browsers = {name: people.add(name, admin=name == "benedict") for name in ("ada", "benedict")}
             texts = {name: browser.get("/runs", headers=PAGE).text for name, browser in browsers.items()}

@@ -37,7 +37,7 @@ def nested(path: str, value: Any) -> dict[str, Any]:
 
 class TestJson:
     @pytest.mark.parametrize(("body", "code"), MALFORMED.items(), ids=range(len(MALFORMED)))
-    def test_malformed(self, fresh: TestClient, body: bytes, code: str) -> None:
+    def test_malformed_json_is_400(self, fresh: TestClient, body: bytes, code: str) -> None:
         for headers in ({}, {"Idempotency-Key": "k"}):
             answer = fresh.post(RUNS, content=body, headers={"Content-Type": "application/json", **headers})
             assert (answer.status_code, answer.json()["code"]) == (400, code)
@@ -51,7 +51,7 @@ class TestJson:
             assert (answer.status_code, answer.json()["path"]) == (422, path), value
         assert fresh.get(RUNS).json()["items"] == []
 
-    def test_another_media_type(self, fresh: TestClient) -> None:
+    def test_other_media_type_is_415(self, fresh: TestClient) -> None:
         for path, media_type in ((RUNS, "text/plain"), (RUNS, ""), ("/api/v1/benchmarks", "application/json")):
             headers = {"Content-Type": media_type} if media_type else {}
             answer = fresh.post(path, content=START + b'"repeats": 1}', headers=headers)

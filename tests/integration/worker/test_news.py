@@ -57,7 +57,7 @@ class TestNews:
         worker.provider.programs = ("gimp",)
         until(lambda: programs(world) == ["gimp"], what="the worker says what it has now")
 
-    def test_a_look_that_is_under_way_ends_with_the_worker_and_tells_nothing(
+    def test_stopping_the_worker_ends_a_running_capability_check(
         self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 0.1)
@@ -82,7 +82,7 @@ class TestNews:
         assert not any(thread.is_alive() for thread in looking), "it would work with what is closed"
         assert programs(world) == ["mousepad"]
 
-    def test_a_machine_that_allows_no_thread_to_look_is_asked_again(
+    def test_capability_check_is_retried_when_no_thread_can_start(
         self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 0.1)

@@ -143,7 +143,7 @@ class TestDatabaseAway:
         assert episode.steps == 40
         assert [step.index for step in steps(stack.world, first.id)] == list(range(41))
 
-    def test_a_long_one_loses_the_attempt_and_everything_goes_on_by_itself(
+    def test_long_outage_loses_the_attempt_and_recovers_by_itself(
         self, stack: WorkerStack, worker: StartedWorker
     ) -> None:
         run = submit(stack)
@@ -200,9 +200,7 @@ class TestStopped:
         until(gone(processes), what="nothing of the worker is left")
         stack.world.do(cancel_run, run.id)
 
-    def test_one_that_is_stopped_while_the_broker_is_away_ends_as_well(
-        self, stack: WorkerStack, worker: StartedWorker
-    ) -> None:
+    def test_worker_stops_during_a_broker_outage(self, stack: WorkerStack, worker: StartedWorker) -> None:
         stack.stop_broker()
         try:
             until(lambda: worker.said("Cannot connect to redis"), 20.0)
@@ -225,7 +223,7 @@ class TestTwoRuns:
 
 
 class TestTraces:
-    def test_one_trace_has_all_from_the_request_to_the_score(
+    def test_one_trace_covers_request_to_score(
         self, stack: WorkerStack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with trace_receiver() as receiver:

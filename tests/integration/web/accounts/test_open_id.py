@@ -114,7 +114,7 @@ class TestCodeFlow:
             signed_in(browser, "zoe")
             assert is_signed_in(browser)
 
-    def test_an_answer_counts_once_and_in_its_own_browser_only(
+    def test_response_is_accepted_once_and_only_in_its_browser(
         self, installation: World, tmp_path: Path, issuer: str
     ) -> None:
         with installed(installation, tmp_path, issuer, oidc_first_sign_in="create") as people:
@@ -135,7 +135,7 @@ class TestCodeFlow:
     @pytest.mark.parametrize(
         "elsewhere", ["https://evil.example.org", "//evil.example.org", "/\\evil.example.org", "javascript:alert(1)"]
     )
-    def test_no_sign_in_leads_to_another_site(
+    def test_sign_in_does_not_redirect_to_another_site(
         self, installation: World, tmp_path: Path, issuer: str, elsewhere: str
     ) -> None:
         with installed(installation, tmp_path, issuer, oidc_first_sign_in="create") as people:
@@ -147,7 +147,7 @@ class TestCodeFlow:
             body = {"name": "bob", "password": PASSWORD, "next": elsewhere}
             assert people.browser().post("/login", data=body).headers["location"] == "/"
 
-    def test_a_failure_is_told_and_noted_until_the_secret_is_the_right_one(
+    def test_wrong_client_secret_is_reported_and_audited(
         self, installation: World, tmp_path: Path, issuer: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         secret = tmp_path / "secret"
@@ -171,7 +171,7 @@ class TestCodeFlow:
             assert signed_in(browser, "ada").status_code == 200
             assert is_signed_in(browser)
 
-    def test_a_provider_that_is_away_is_no_wrong_password(self, installation: World, tmp_path: Path) -> None:
+    def test_unavailable_provider_gives_503(self, installation: World, tmp_path: Path) -> None:
         with installed(installation, tmp_path, "http://127.0.0.1:9") as people:
             answer = people.browser().get("/login/oidc")
             assert answer.status_code == 503
@@ -179,9 +179,7 @@ class TestCodeFlow:
 
 
 class TestWhoseAccount:
-    def test_strangers_are_refused_unless_told_otherwise(
-        self, installation: World, tmp_path: Path, issuer: str
-    ) -> None:
+    def test_unknown_people_are_refused_by_default(self, installation: World, tmp_path: Path, issuer: str) -> None:
         with installed(installation, tmp_path, issuer) as people:
             people.add("ada@example.org", "viewer")
             browser = people.browser()
@@ -240,7 +238,7 @@ class TestWhoseAccount:
             assert not is_signed_in(thief)
 
 
-def test_without_a_provider_there_is_no_such_page(installation: World, tmp_path: Path) -> None:
+def test_page_is_absent_without_a_provider(installation: World, tmp_path: Path) -> None:
     with installed(installation, tmp_path, "") as people:
         browser = people.browser()
         assert (browser.get("/login/oidc").status_code, browser.get(CALLBACK).status_code) == (404, 404)

@@ -84,10 +84,10 @@ class TestDecisions:
         assert [one for one in undecided if not one.startswith("WS ")] == []
         assert undecided == ["WS /ws/attempts/{attempt_id}/live", "WS /ws/events", "WS /ws/runs/{run_id}/events"]
 
-    def test_none_is_about_a_route_that_is_gone(self) -> None:
+    def test_every_decision_names_an_existing_route(self) -> None:
         assert {line for line in NEEDS if tuple(line.split()) not in routes()} == set()
 
-    def test_an_undecided_change_is_refused(self) -> None:
+    def test_undecided_change_is_refused(self) -> None:
         with raises_code(NotAllowed, "role_undecided"):
             need_of("POST", "/api/v1/brand-new")
 
@@ -154,7 +154,7 @@ class TestWalk:
         closed = [(method, path) for method, path in routes() if not is_open(path) and method not in {"HEAD", "WS"}]
         assert [one for one in closed if status(browsers["nobody"], *one)[0] != 401] == []
 
-    def test_only_administrators_administer(self, roles: tuple[Team, dict[str, TestClient]]) -> None:
+    def test_administration_requires_an_administrator(self, roles: tuple[Team, dict[str, TestClient]]) -> None:
         """The role `admin` in a project does not administer the installation."""
         people, browsers = roles
         boss = people.add("boss", None, admin=True)

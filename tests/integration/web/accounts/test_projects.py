@@ -170,7 +170,7 @@ def as_seen_by(installation: StaleInstallation, client: TestClient, route: str) 
 
 
 class TestWalk:
-    def test_every_address_of_another_project_is_none(self, reader: StaleInstallation, outsider: Outsider) -> None:
+    def test_every_address_of_another_project_is_404(self, reader: StaleInstallation, outsider: Outsider) -> None:
         wrong = {}
         for route in NAMED_READS:
             answer = as_seen_by(reader, outsider.eve, route)
@@ -178,7 +178,9 @@ class TestWalk:
                 wrong[route] = answer.status_code
         assert wrong == {}
 
-    def test_no_list_and_no_page_names_anything_of_it(self, reader: StaleInstallation, outsider: Outsider) -> None:
+    def test_no_list_or_page_names_things_of_another_project(
+        self, reader: StaleInstallation, outsider: Outsider
+    ) -> None:
         leaks = {}
         for route in get_routes():
             if is_open(route):
@@ -188,7 +190,7 @@ class TestWalk:
                 leaks[route] = names
         assert leaks == {}
 
-    def test_its_own_people_see_all_of_it(self, reader: StaleInstallation, outsider: Outsider) -> None:
+    def test_members_read_their_own_project(self, reader: StaleInstallation, outsider: Outsider) -> None:
         routes = [route for route in get_routes() if route.startswith("/api/v1/runs") or route == "/api/v1/benchmarks"]
         for route in routes:
             assert (
@@ -197,13 +199,15 @@ class TestWalk:
             ), route
 
     @pytest.mark.parametrize("path", ["/ws/runs/{run_id}/events", "/ws/attempts/{attempt_id}/live"])
-    def test_no_socket_opens(self, reader: StaleInstallation, outsider: Outsider, path: str) -> None:
+    def test_websockets_of_another_project_are_refused(
+        self, reader: StaleInstallation, outsider: Outsider, path: str
+    ) -> None:
         address = f"ws://127.0.0.1:8000{path.format(**reader.params)}"
         with outsider.eve.websocket_connect(address) as socket:
             message = socket.receive()
         assert (message["type"], message.get("code")) == ("websocket.close", 4404)
 
-    def test_another_projects_name_gives_no_role(self, outsider: Outsider) -> None:
+    def test_naming_another_project_gives_no_role(self, outsider: Outsider) -> None:
         answer = outsider.eve.get("/api/v1/runs", headers={"Deskarena-Project": "default"})
         assert answer.json()["code"] == "role_required"
         assert outsider.eve.get("/api/v1/projects").json()["items"][0]["name"] == "other"
@@ -257,7 +261,7 @@ class TestEveryRoute:
         assert {route: code for route, code in wrong.items() if code != "role_required"} == {}
 
     @pytest.mark.parametrize("way", ["id", "name"])
-    def test_search_finds_nothing_of_it(self, outsider: Outsider, named: dict[str, Any], way: str) -> None:
+    def test_search_finds_nothing_of_another_project(self, outsider: Outsider, named: dict[str, Any], way: str) -> None:
         words = [str(named[key]) for key in ("run_id", "episode_id", "task_id")] if way == "id" else ["starter", SECRET]
         for word in words:
             theirs, own = (each.get(f"/api/v1/search?q={word}") for each in (outsider.ada, outsider.eve))
@@ -285,7 +289,7 @@ class TestSameNames:
 
 
 class TestOwnPeople:
-    def test_its_own_people_reach_all_that_the_requests_name(self, outsider: Outsider, named: dict[str, Any]) -> None:
+    def test_members_reach_everything_that_the_requests_name(self, outsider: Outsider, named: dict[str, Any]) -> None:
         """So a request that is refused elsewhere is refused for the project, not because it names nothing."""
         wrong, done, unlogged, unchanged = {}, set(), set(), set()
         for route, write in WRITES.items():
@@ -317,6 +321,6 @@ class TestScope:
         }
         assert owned - covered == set()
 
-    def test_applies_within_only(self) -> None:
+    def test_applies_only_within_the_context(self) -> None:
         with visible_project(None):
             assert current_project() is None

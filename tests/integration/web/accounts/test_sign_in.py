@@ -56,7 +56,7 @@ class TestFirstStart:
         announce_first_link(people.app.state.edge)
         assert not file.exists()
 
-    def test_an_old_link_is_replaced_and_ends(self, people: Team) -> None:
+    def test_new_link_invalidates_the_old_one(self, people: Team) -> None:
         first = people.made.do(users.first_link)
         with people.made.work() as session:
             session.execute(update(UserAccount).values(link_expires_at=func.now() - timedelta(hours=1)))
@@ -84,7 +84,7 @@ class TestSignIn:
         assert "Wrong name or password" in answer.text
         assert "set-cookie" not in answer.headers
 
-    def test_a_session_id_from_elsewhere_is_never_taken_over(self, people: Team) -> None:
+    def test_sign_in_changes_the_session_id(self, people: Team) -> None:
         """Fixation: the id changes at sign-in, and the browser's earlier session ends."""
         eve, ada = people.add("eve"), people.add("ada")
         planted = cookie_of(eve)
@@ -106,7 +106,7 @@ class TestSignIn:
         assert not is_signed_in(stolen)
         assert stolen.get("/api/v1/runs").status_code == 401
 
-    def test_an_expired_session_is_over(self, people: Team) -> None:
+    def test_expired_session_is_signed_out(self, people: Team) -> None:
         ada = people.add("ada")
         with people.made.work() as session:
             session.execute(update(UserSession).values(expires_at=func.now()))
@@ -172,7 +172,7 @@ class TestAccount:
         assert ada.post(f"/account/sessions/{theirs}/end").status_code == 303
         assert (is_signed_in(ada), is_signed_in(other)) == (True, False)
 
-    def test_nobody_ends_anothers_session(self, people: Team) -> None:
+    def test_sessions_of_others_cannot_be_ended(self, people: Team) -> None:
         ada, eve = people.add("ada"), people.add("eve")
         mine = ada.get("/api/v1/account/sessions").json()["items"][0]["id"]
         assert eve.delete(f"/api/v1/account/sessions/{mine}").status_code == 404
@@ -210,7 +210,7 @@ class TestPeople:
         assert not is_signed_in(ada)
         assert is_signed_in(people.sign_in("ada", NEW))
 
-    def test_no_field_of_a_request_makes_an_administrator(self, people: Team) -> None:
+    def test_request_fields_cannot_grant_administration(self, people: Team) -> None:
         """Mass assignment: forms and bodies have only the fields that they name."""
         ada = people.add("ada")
         data = {"current": PASSWORD, "password": NEW, "repeated": NEW, "admin": "true", "role": "admin"}
@@ -233,7 +233,7 @@ class TestPrograms:
         program.headers["Authorization"] = "Bearer wrong"
         assert program.get("/api/v1/runs").json()["code"] == "sign_in_required"
 
-    def test_it_opens_no_browser(self, people: Team) -> None:
+    def test_token_does_not_sign_in_a_browser(self, people: Team) -> None:
         assert people.browser().post("/login", data={"token": SERVICE}).status_code == 401
 
     def test_a_socket_needs_a_session(self, people: Team) -> None:
@@ -256,7 +256,7 @@ class TestPrograms:
 
 
 class TestAuditLog:
-    def test_tells_who_did_what_from_where_and_what_changed(self, people: Team) -> None:
+    def test_records_actor_action_origin_and_changes(self, people: Team) -> None:
         boss, ada = people.add("boss", None, admin=True), people.add("ada", "maintainer")
         people.sign_in("ada", NEW)
         boss.patch("/api/v1/people/ada", json={"role": "runner"})
@@ -274,7 +274,7 @@ class TestAuditLog:
         assert "person_changed" in boss.get("/audit-log.csv").text
         assert ada.get("/audit-log").status_code == 403
 
-    def test_tells_what_statements_over_many_rows_changed(self, people: Team) -> None:
+    def test_records_bulk_changes(self, people: Team) -> None:
         boss = people.add("boss", None, admin=True)
 
         def changes() -> Any:
@@ -292,7 +292,7 @@ class TestAuditLog:
         assert boss.delete(f"/api/v1/saved-views/{view}").status_code == 204
         assert changes() == {"saved_view.id": [view, None]}
 
-    def test_has_no_secret_and_nothing_of_what_failed(self, people: Team) -> None:
+    def test_omits_secrets_and_failed_requests(self, people: Team) -> None:
         ada = people.add("ada", "runner")
         ada.post("/api/v1/runs", json={"benchmark": "none", "agent": "noop"})
         assert actions(people) == [("local", "person_added"), ("ada", "password_set_by_link"), ("ada", "sign_in")]

@@ -50,7 +50,7 @@ def bearer(people: Team, token: str) -> TestClient:
 
 
 class TestWebsocket:
-    def test_without_ticket_and_cookie_it_is_refused_with_a_code(self, people: Team) -> None:
+    def test_socket_without_ticket_or_cookie_is_refused(self, people: Team) -> None:
         assert opened(people.browser(), "") == (401, "sign_in_required")
         assert opened(people.browser(), "dkt_made-up") == (401, "ticket_invalid")
 
@@ -76,7 +76,7 @@ class TestWebsocket:
         with people.made.work() as session:
             assert session.scalars(select(func.count()).select_from(StreamTicket)).one() == 1
 
-    def test_it_is_worth_no_more_than_the_session_or_token(self, people: Team) -> None:
+    def test_ticket_ends_with_its_session_or_token(self, people: Team) -> None:
         ada = people.add("ada")
         ticket = ticket_of(ada)
         token = ada.post("/api/v1/tokens", json={"name": "wall", "role": "viewer"}).json()
@@ -90,7 +90,7 @@ class TestWebsocket:
         assert opened(people.browser(), ticket_of(bearer(people, SERVICE))) == (101, "")
 
     @pytest.mark.parametrize("end", ["session", "role"])
-    def test_an_open_stream_ends_with_the_session_and_with_the_role(
+    def test_open_stream_ends_with_the_session_or_the_role(
         self, people: Team, monkeypatch: pytest.MonkeyPatch, end: str
     ) -> None:
         monkeypatch.setattr(security_middleware, "RECHECK_SECONDS", 0.0)
@@ -110,7 +110,7 @@ class TestWebsocket:
                 socket.receive_json()
         assert closed.value.code == 1008
 
-    def test_it_gives_no_other_role_and_project(self, people: Team) -> None:
+    def test_ticket_gives_no_other_role_or_project(self, people: Team) -> None:
         boss, ada = people.add("boss", None, admin=True), people.add("ada")
         control = "/ws/attempts/018f0000-0000-7000-8000-000000000000/control"
         ticket = ticket_of(ada, control)
@@ -141,6 +141,6 @@ class TestEventStream:
         assert stranger.get(f"{path}?ticket={ticket}", headers=STREAM).json()["code"] == "ticket_invalid"
 
     @pytest.mark.parametrize("path", ["/api/v1/runs", "/account", "/ws/../account", "/api/v1/runs/x/events?after=1"])
-    def test_no_other_path_has_tickets(self, people: Team, path: str) -> None:
+    def test_tickets_are_only_for_stream_paths(self, people: Team, path: str) -> None:
         answer = people.add("ada").post("/api/v1/stream-tickets", json={"path": path})
         assert (answer.status_code, answer.json()["code"]) == (422, "not_a_stream")

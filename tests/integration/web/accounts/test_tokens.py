@@ -65,7 +65,7 @@ class TestPersonalTokens:
         assert token.post("/api/v1/tokens", json={"name": "more"}).json()["code"] == "no_account"
         assert token.get("/api/v1/tokens").json()["code"] == "no_account"
 
-    def test_nobody_gets_more_than_they_have(self, people: Team) -> None:
+    def test_token_cannot_exceed_its_owners_role(self, people: Team) -> None:
         ada = people.add("ada", "runner")
         assert ada.post("/api/v1/tokens", json={"name": "x", "role": "admin"}).json()["code"] == "role_required"
         body = {"name": "x", "role": "viewer", "kind": "project"}

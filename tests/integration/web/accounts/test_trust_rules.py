@@ -90,7 +90,7 @@ class TestExchange:
             {"exp": 1},
         ],
     )
-    def test_other_jobs_get_none(self, people: Team, issuer: FakeIssuer, claims: dict[str, Any]) -> None:
+    def test_other_jobs_get_no_token(self, people: Team, issuer: FakeIssuer, claims: dict[str, Any]) -> None:
         patterns = {"sub": MAIN, "repository_id": "7", "environment": "prod*"}
         people.add("chief", "admin").post(RULES, json=rule(issuer, claims=patterns))
         fitting = {"repository_id": 7, "environment": "production"}
@@ -98,7 +98,7 @@ class TestExchange:
         refused = exchanged(people, issuer.token({**fitting, **claims}))
         assert (refused.status_code, refused.json()["code"]) == (403, "id_token_refused")
 
-    def test_an_id_token_with_an_id_is_exchanged_once(self, people: Team, issuer: FakeIssuer) -> None:
+    def test_id_token_with_a_jti_is_exchanged_once(self, people: Team, issuer: FakeIssuer) -> None:
         people.add("chief", "admin").post(RULES, json=rule(issuer))
         token = issuer.token(jti="job-1")
         assert exchanged(people, token).status_code == 201
@@ -109,7 +109,7 @@ class TestExchange:
         without = issuer.token()
         assert [exchanged(people, without).status_code for _ in range(2)] == [201, 201]  # Until it ends.
 
-    def test_nobody_makes_the_service_ask_an_issuer_that_no_rule_names(self, people: Team, issuer: FakeIssuer) -> None:
+    def test_issuers_without_a_rule_are_not_contacted(self, people: Team, issuer: FakeIssuer) -> None:
         for token in (issuer.token(), "rubbish", "x" * 19_000):
             assert exchanged(people, token).json()["code"] == "id_token_refused"
         people.add("chief", "admin").post(RULES, json=rule(issuer))
@@ -141,13 +141,13 @@ class TestExchange:
         assert exchanged(people, issuer.token()).status_code == 403
         assert chief.delete(f"{RULES}/{rule_id}").status_code == 404
 
-    def test_without_accounts_there_is_none(self, installation: World, tmp_path: Path, issuer: FakeIssuer) -> None:
+    def test_exchange_is_absent_without_accounts(self, installation: World, tmp_path: Path, issuer: FakeIssuer) -> None:
         app = create_app(Settings(data_dir=tmp_path), installation.factory, installation.store)
         assert exchanged(Team(installation, app), issuer.token()).status_code == 404
 
 
 class TestRules:
-    def test_a_rule_that_trusts_too_much_or_says_nothing_is_refused(self, people: Team, issuer: FakeIssuer) -> None:
+    def test_too_broad_or_empty_rule_is_refused(self, people: Team, issuer: FakeIssuer) -> None:
         chief = people.add("chief", "admin")
         for fields in (
             {"name": " "},
@@ -167,7 +167,7 @@ class TestRules:
         ):
             assert chief.post(RULES, json={**rule(issuer), **fields}).status_code == 422, fields
 
-    def test_only_admins_of_the_project_have_them(self, people: Team, issuer: FakeIssuer) -> None:
+    def test_rules_require_a_project_admin(self, people: Team, issuer: FakeIssuer) -> None:
         chief, worker = people.add("chief", "admin"), people.add("worker", "maintainer")
         assert worker.post(RULES, json=rule(issuer)).json()["code"] == "role_required"
         assert worker.get(RULES).json()["code"] == "role_required"

@@ -48,7 +48,7 @@ class TestWhoActs:
             with raises_code(Invalid, "not_a_person"):
                 person(session, project, "grace")
 
-    def test_without_accounts_names_are_as_typed(self, people: Team) -> None:
+    def test_without_accounts_names_are_used_as_typed(self, people: Team) -> None:
         with people.made.work() as session:
             assert person(session, default_project(session), "grace").name == "grace"
 

@@ -34,12 +34,12 @@ def work(world: World, score: float) -> None:
 
 
 class TestEvaluations:
-    def test_they_say_what_was_checked(self, fresh: TestClient, episode: UUID) -> None:
+    def test_list_shows_what_was_checked(self, fresh: TestClient, episode: UUID) -> None:
         (found,) = fresh.get(f"/api/v1/episodes/{episode}/evaluations").json()["items"]
         assert (found["score"], found["current"], found["task_id"]) == (0.5, True, None)
         assert "spec" in found
 
-    def test_none(self, fresh: TestClient) -> None:
+    def test_unknown_episode_is_404(self, fresh: TestClient) -> None:
         assert fresh.get(f"/api/v1/episodes/{uuid4()}/evaluations").status_code == 404
 
 
@@ -58,15 +58,15 @@ class TestRescoreEpisode:
         assert fresh.get(f"/api/v1/episodes/{episode}").json()["score"] == 1.0
 
     @pytest.mark.parametrize("body", [{"task_set": "first"}, {"other": 1}])
-    def test_a_wrong_body(self, fresh: TestClient, episode: UUID, body: dict[str, object]) -> None:
+    def test_invalid_body_is_422(self, fresh: TestClient, episode: UUID, body: dict[str, object]) -> None:
         assert fresh.post(f"/api/v1/episodes/{episode}/rescore", json=body).status_code == 422
 
-    def test_none(self, fresh: TestClient) -> None:
+    def test_unknown_episode_is_404(self, fresh: TestClient) -> None:
         assert fresh.post(f"/api/v1/episodes/{uuid4()}/rescore").status_code == 404
 
 
 class TestRescoreRun:
-    def test_every_scored_episode(self, fresh: TestClient, installation: World, episode: UUID) -> None:
+    def test_rescores_every_scored_episode(self, fresh: TestClient, installation: World, episode: UUID) -> None:
         run = fresh.get(f"/api/v1/episodes/{episode}").json()["run_id"]
         asked = fresh.post(f"/api/v1/runs/{run}/rescore", json={"make_current": False}).json()
         assert [row["episode_id"] for row in asked["rescores"]] == [str(episode)]
@@ -77,7 +77,7 @@ class TestRescoreRun:
         assert fresh.get(page["next"]).json()["items"] == []
         assert fresh.get(f"/api/v1/episodes/{episode}").json()["score"] == 0.5
 
-    def test_none(self, fresh: TestClient) -> None:
+    def test_unknown_run_is_404(self, fresh: TestClient) -> None:
         assert fresh.post(f"/api/v1/runs/{uuid4()}/rescore").status_code == 404
         assert fresh.get(f"/api/v1/runs/{uuid4()}/rescores").status_code == 404
 
@@ -112,7 +112,7 @@ def judged(installation: World) -> UUID:
 
 
 class TestAnotherJudge:
-    def test_over_http(self, fresh: TestClient, judged: UUID) -> None:
+    def test_api_requests_another_judge(self, fresh: TestClient, judged: UUID) -> None:
         asked = fresh.post(f"/api/v1/episodes/{judged}/rescore", json={"judge": JUDGE})
         assert asked.status_code == 202
         assert {name: asked.json()["judge"][name] for name in JUDGE} == JUDGE
@@ -124,10 +124,12 @@ class TestAnotherJudge:
     @pytest.mark.parametrize(
         ("judge", "status"), [({"model": "m", "votes": 2}, 422), ({"model": "m", "endpoint": "nowhere"}, 422)]
     )
-    def test_there_is_none_such(self, fresh: TestClient, judged: UUID, judge: dict[str, Any], status: int) -> None:
+    def test_unknown_judge_is_refused(
+        self, fresh: TestClient, judged: UUID, judge: dict[str, Any], status: int
+    ) -> None:
         assert fresh.post(f"/api/v1/episodes/{judged}/rescore", json={"judge": judge}).status_code == status
 
-    def test_from_the_page(self, fresh: TestClient, installation: World, judged: UUID) -> None:
+    def test_page_requests_another_judge(self, fresh: TestClient, installation: World, judged: UUID) -> None:
         assert 'id="judge"' in fresh.get(f"/episodes/{judged}").text
         typed = {f"judge_{name}": str(value) for name, value in JUDGE.items()}
         assert fresh.post(f"/episodes/{judged}/rescore", data=typed, headers=ORIGIN).status_code == 303
@@ -138,9 +140,7 @@ class TestAnotherJudge:
 
 
 class TestWithoutVerdict:
-    def test_the_page_says_what_is_kept_and_then_that_it_was_repeated(
-        self, fresh: TestClient, installation: World
-    ) -> None:
+    def test_page_shows_the_pending_retry_and_then_its_result(self, fresh: TestClient, installation: World) -> None:
         claim = claimed(installation)
         unjudged(installation, claim)
         page = fresh.get(f"/episodes/{claim.episode_id}").text
@@ -155,7 +155,7 @@ class TestWithoutVerdict:
         (row,) = fresh.get(f"/api/v1/episodes/{claim.episode_id}/rescores").json()["items"]
         assert (row["old_score"], row["new_score"], row["state"]) == (None, 1.0, "done")
 
-    def test_it_can_be_scored_again_once_it_is_given_up(self, fresh: TestClient, installation: World) -> None:
+    def test_episode_can_be_rescored_after_the_last_retry(self, fresh: TestClient, installation: World) -> None:
         claim = claimed(installation)
         unjudged(installation, claim)
         give_up(installation)

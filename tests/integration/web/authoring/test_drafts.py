@@ -66,18 +66,18 @@ class TestApi:
         answer = fresh.post(API, json={"content": {"domain": "a", "name": "b", "checks": [{"func": 1}]}})
         assert (answer.status_code, answer.json()["path"]) == (422, "checks.0.func")
 
-    def test_files(self, fresh: TestClient, draft: dict[str, Any]) -> None:
+    def test_files_are_attached_and_validated(self, fresh: TestClient, draft: dict[str, Any]) -> None:
         path = f"{API}/{draft['id']}"
         found = done(fresh.post(f"{path}/files", data={"name": "gold.txt"}, files={"file": ("x", b"milk")}))
         sha256 = found["content"]["assets"]["gold.txt"]
         assert fresh.get(f"/api/v1/artifacts/{sha256}").content == b"milk"
         assert fresh.post(f"{path}/files", data={"name": "../x"}, files={"file": ("x", b"milk")}).status_code == 422
 
-    def test_lists(self, fresh: TestClient, draft: dict[str, Any]) -> None:
+    def test_list_is_filtered_by_text_and_state(self, fresh: TestClient, draft: dict[str, Any]) -> None:
         assert [row["id"] for row in done(fresh.get(API, params={"q": "MILK"}))["items"]] == [draft["id"]]
         assert done(fresh.get(API, params={"state": ["approved", "rejected"]}))["items"] == []
 
-    def test_forms(self, fresh: TestClient) -> None:
+    def test_plugin_forms_are_listed(self, fresh: TestClient) -> None:
         found = done(fresh.get("/api/v1/plugins/getter", params={"name": "vm_file"}))["items"]
         assert list(found[0]["parameters"]["properties"])[:2] == ["path", "dest"]
         assert len(done(fresh.get("/api/v1/plugins/metric"))["items"]) > 100
@@ -99,7 +99,7 @@ class TestPages:
         found: dict[str, Any] = done(fresh.get(f"{API}/{page.rsplit('/', 1)[-1]}"))["content"]
         return found
 
-    def test_the_list(self, fresh: TestClient, page: str) -> None:
+    def test_list_shows_and_filters_drafts(self, fresh: TestClient, page: str) -> None:
         text = fresh.get("/tasks/drafts").text
         assert page in text
         assert "Ada L." in text
@@ -140,7 +140,7 @@ class TestPages:
         assert found["checks"][0]["result"] == {"type": "vm_command_line", "command": "cat x", "shell": True}
         assert (found["checks"][0]["expected"]["rules"], found["conj"]) == ({"expected": "y"}, "or")
 
-    def test_a_wrong_value_is_named_and_what_was_typed_stays(self, fresh: TestClient, page: str) -> None:
+    def test_invalid_value_is_reported_and_input_is_preserved(self, fresh: TestClient, page: str) -> None:
         fresh.post(f"{page}/edit/checks", data={"do": "add", "new": "exact_match", "new_expected": "rule"})
         typed = {
             "check.0.options.name": "exact_match", "check.0.expected.name": "rule",
@@ -151,7 +151,7 @@ class TestPages:
         assert "check.0.expected.p.rules: expected JSON" in answer.text
         assert "{broken</textarea>" in answer.text
 
-    def test_the_solution(self, fresh: TestClient, page: str) -> None:
+    def test_solution_steps_are_added_and_validated(self, fresh: TestClient, page: str) -> None:
         for verb, value in (("click", '{"role": "text"}'), ("type", "milk")):
             steps = self.content(fresh, page)["oracle"]
             typed = {f"oracle.{n}.verb": next(iter(one)) for n, one in enumerate(steps)}

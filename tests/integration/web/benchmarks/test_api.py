@@ -52,7 +52,7 @@ class TestImport:
         assert fresh.get("/api/v1/benchmarks/mine").json()["tasks"] == 1
 
     @pytest.mark.parametrize("above", ["", "my-tasks/"])
-    def test_one_domain_alone_or_in_a_folder_of_its_own(self, fresh: TestClient, above: str) -> None:
+    def test_imports_a_single_domain_with_or_without_a_folder(self, fresh: TestClient, above: str) -> None:
         status, _ = upload(fresh, zipped({f"{above}notes/say-hello.json": json.dumps(TASK)}), name=f"one{len(above)}")
         assert status == 201
 
@@ -71,7 +71,7 @@ class TestImport:
             (zipped(folder({**TASK, "evaluator": 7})), "evaluator"),
         ],
     )
-    def test_a_bad_file_is_told_and_nothing_is_made(self, fresh: TestClient, data: bytes, word: str) -> None:
+    def test_invalid_file_is_reported_and_creates_nothing(self, fresh: TestClient, data: bytes, word: str) -> None:
         status, problem = upload(fresh, data)
         assert status == 422
         assert word in str(problem["detail"])
@@ -88,12 +88,12 @@ class TestImport:
         page = fresh.get(f"/tasks/{task['id']}").text
         assert "<dd>Microsoft Office, Photoshop</dd>" in page
 
-    def test_an_unknown_kind(self, fresh: TestClient) -> None:
+    def test_unknown_kind_is_refused(self, fresh: TestClient) -> None:
         status, problem = upload(fresh, zipped(folder()), kind="startre")
         assert (status, problem["path"]) == (422, "kind")
         assert "starter" in str(problem["hint"])
 
-    def test_an_evil_name(self, fresh: TestClient) -> None:
+    def test_path_traversal_in_the_name_is_refused(self, fresh: TestClient) -> None:
         assert upload(fresh, zipped(folder()), name="../x")[0] == 422
 
 
@@ -124,7 +124,7 @@ class TestImportFromUrl:
         assert [self.post(fresh, web)[0] for _ in range(2)] == [201, 200]
         assert web.asked[0] == "https://files.example.org/b.zip"
 
-    def test_a_repositorys_page(self, fresh: TestClient) -> None:
+    def test_imports_from_a_repository_page(self, fresh: TestClient) -> None:
         web = SingleReplyWeb(zipped({f"name-main/{name}": text for name, text in folder().items()}))
         page = "https://github.com/owner/name"
         assert self.post(fresh, web, url=page)[0] == 201
@@ -153,7 +153,7 @@ class TestImportFromUrl:
 
 
 class TestStrict:
-    def test_it_is_another_version(self, fresh: TestClient) -> None:
+    def test_strict_upstream_creates_a_new_version(self, fresh: TestClient) -> None:
         upload(fresh, zipped(folder()))
         data = {"kind": "starter", "name": "mine", "strict_upstream": "true"}
         made = fresh.post("/api/v1/benchmarks", data=data, files={"file": ("b.zip", zipped(folder()))}).json()
@@ -211,7 +211,7 @@ class TestLabels:
         answer = client.post("/api/v1/benchmarks/starter/labels", files={"file": ("l.csv", data)})
         return answer.status_code, answer.json()
 
-    def test_rows_and_tasks(self, fresh: TestClient) -> None:
+    def test_imported_labels_show_in_tables_and_tasks(self, fresh: TestClient) -> None:
         csv = b"task,human_seconds,human_steps\nfiles/a,200,7\n"
         assert self.put(fresh, csv) == (200, {"rows": 1, "tasks": 1})
         (task,) = fresh.get("/api/v1/benchmarks/starter/tasks?difficulty=hard").json()["items"]
@@ -220,13 +220,13 @@ class TestLabels:
         )  # fmt: skip
 
     @pytest.mark.parametrize(("data", "words"), [(b"\xff", "UTF-8"), (b"task\nfiles/q\n", "line 2, task")])
-    def test_a_wrong_file(self, fresh: TestClient, data: bytes, words: str) -> None:
+    def test_invalid_label_file_is_refused(self, fresh: TestClient, data: bytes, words: str) -> None:
         status, problem = self.put(fresh, data)
         assert (status, words in str(problem["detail"])) == (422, True)
 
 
 class TestDiff:
-    def test_two_versions(self, fresh: TestClient) -> None:
+    def test_shows_the_changes_between_two_versions(self, fresh: TestClient) -> None:
         upload(fresh, zipped(folder()))
         upload(fresh, zipped(folder({**TASK, "instruction": "Write bye."})))
         found = fresh.get("/api/v1/benchmark-diff?old=mine@1&new=mine").json()
@@ -242,7 +242,7 @@ class TestDiff:
 
 
 class TestBenchmarks:
-    def test_list_and_show(self, client: TestClient) -> None:
+    def test_list_and_detail_agree(self, client: TestClient) -> None:
         (one,) = client.get("/api/v1/benchmarks").json()["items"]
         assert (one["name"], one["tasks"], one["domains"]["files"], one["difficulties"]["unlabelled"]) == (
             "starter", 26, 5, 1,
@@ -266,7 +266,7 @@ class TestBenchmarks:
         assert report["ok"] == (not [item for item in report["findings"] if item["severity"] == "error"])
         assert all(item["message"] for item in report["findings"])
 
-    def test_validation_says_what_is_unsound(self, client: TestClient) -> None:
+    def test_validation_reports_unsound_tasks(self, client: TestClient) -> None:
         report = client.get("/api/v1/benchmarks/starter/validation").json()
         bad = [task for task in report["tasks"] if task["sound"] is False]
         assert (report["complete"], report["ok"], report["unsound"]) == (True, False, 1)
@@ -298,17 +298,17 @@ class TestLeaderboard:
         assert (best["missing_tasks"], best["runs"]) == (3, [str(scene.finished)])
         assert best["by_domain"]["files"]["episodes"] == 5
 
-    def test_no_such_version(self, client: TestClient) -> None:
+    def test_unknown_version_is_404(self, client: TestClient) -> None:
         assert client.get("/api/v1/leaderboards/starter?version=9").status_code == 404
 
 
 class TestWorkers:
-    def test_with_slots_and_abilities(self, client: TestClient) -> None:
+    def test_shows_slots_and_capabilities(self, client: TestClient) -> None:
         (worker,) = client.get("/api/v1/workers").json()["items"]
         assert (worker["name"], worker["node"], len(worker["slots"])) == ("worker-1", "bench-01", 2)
         assert {slot["state"] for slot in worker["slots"]} == {"leased"}
         assert worker["capabilities"]["providers"]["qemu"]["ok"] is False
 
-    def test_health(self, client: TestClient) -> None:
+    def test_health_reports_each_dependency(self, client: TestClient) -> None:
         found = client.get("/healthz").json()
         assert (found["status"], found["database"], found["broker"]) == ("degraded", "ok", "none")

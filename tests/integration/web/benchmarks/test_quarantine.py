@@ -30,7 +30,7 @@ class TestApi:
 
 
 class TestPage:
-    def test_it_is_set_and_lifted_by_name(self, fresh: TestClient) -> None:
+    def test_quarantine_is_set_and_lifted_with_a_name(self, fresh: TestClient) -> None:
         task = task_of(fresh)
         fresh.cookies.set("deskarena_person", "ada")
         answer = fresh.post(f"/tasks/{task}/quarantine", data={"reason": "<b>wrong</b> checker"})

@@ -57,13 +57,13 @@ def fetch(client: TestClient, url: str, **more: Any) -> tuple[int, dict[str, Any
 
 
 class TestList:
-    def test_each_file_once_with_the_tasks_that_need_it(self, client: TestClient, urls: dict[str, str]) -> None:
+    def test_lists_each_file_once_with_its_tasks(self, client: TestClient, urls: dict[str, str]) -> None:
         found = listed(client)
         assert list(found) == list(urls.values())
         assert found[urls["a.xlsx"]]["tasks"] == ["files/one", "more/two"]
         assert {row["state"] for row in found.values()} == {"missing"}
 
-    def test_of_some_tasks(self, client: TestClient, urls: dict[str, str]) -> None:
+    def test_filters_by_task(self, client: TestClient, urls: dict[str, str]) -> None:
         assert list(listed(client, tasks=["files/*"])) == [urls["a.xlsx"], urls["b.txt"]]
 
     def test_a_glob_that_matches_nothing(self, client: TestClient) -> None:
@@ -75,7 +75,9 @@ class TestList:
 
 
 class TestFetch:
-    def test_once(self, client: TestClient, installation: World, site: OriginServer, urls: dict[str, str]) -> None:
+    def test_file_is_fetched_and_stored(
+        self, client: TestClient, installation: World, site: OriginServer, urls: dict[str, str]
+    ) -> None:
         status, row = fetch(client, urls["a.xlsx"])
         assert (status, row["state"], row["size"], row["media_type"]) == (200, "stored", 5, "application/zip")
         assert installation.store.get(row["sha256"]) == b"table"
@@ -83,19 +85,19 @@ class TestFetch:
         assert len(site.asked) == 1
         assert client.get(f"/api/v1/artifacts/{row['sha256']}").content == b"table"
 
-    def test_again(self, client: TestClient, site: OriginServer, urls: dict[str, str]) -> None:
+    def test_force_fetches_again(self, client: TestClient, site: OriginServer, urls: dict[str, str]) -> None:
         fetch(client, urls["b.txt"])
         site.pages["/b.txt"] = b"changed"
         assert fetch(client, urls["b.txt"], force=True)[1]["size"] == 7
 
-    def test_where_a_redirect_led_is_kept(self, client: TestClient, urls: dict[str, str]) -> None:
+    def test_redirect_target_is_recorded(self, client: TestClient, urls: dict[str, str]) -> None:
         assert fetch(client, urls["led"])[1]["source"] == urls["a.xlsx"]
 
     @pytest.mark.parametrize(
         ("name", "why"),
         [("gone", "status 404"), ("page.xlsx", "web page"), ("empty", "empty file"), ("pointer.png", "Git LFS")],
     )
-    def test_content_that_is_not_the_file_is_refused(
+    def test_content_of_another_type_is_refused(
         self, client: TestClient, urls: dict[str, str], name: str, why: str
     ) -> None:
         status, row = fetch(client, urls[name])
@@ -103,10 +105,10 @@ class TestFetch:
         assert why in row["problem"]
         assert listed(client)[urls[name]]["problem"] == row["problem"]
 
-    def test_a_page_that_is_meant_to_be_one(self, client: TestClient, urls: dict[str, str]) -> None:
+    def test_expected_html_page_is_stored(self, client: TestClient, urls: dict[str, str]) -> None:
         assert fetch(client, urls["page.html"])[1]["state"] == "stored"
 
-    def test_a_server_that_is_busy_is_asked_thrice_and_not_called_dead(
+    def test_busy_server_is_retried_and_not_marked_dead(
         self, client: TestClient, site: OriginServer, urls: dict[str, str]
     ) -> None:
         status, body = fetch(client, urls["busy"])
@@ -121,11 +123,11 @@ class TestFetch:
         assert (after["state"], after["sha256"]) == ("stored", before["sha256"])
         assert "404" in after["problem"]
 
-    def test_an_address_that_no_task_needs_is_not_asked(self, client: TestClient, site: OriginServer) -> None:
+    def test_address_that_no_task_needs_is_not_fetched(self, client: TestClient, site: OriginServer) -> None:
         assert fetch(client, f"{site.address}/other")[0] == 404
         assert site.asked == []
 
-    def test_an_address_in_the_private_network(
+    def test_private_network_address_is_refused(
         self, installation: World, urls: dict[str, str], client: TestClient, site: OriginServer, tmp_path: Path
     ) -> None:
         guarded = TestClient(
@@ -136,7 +138,7 @@ class TestFetch:
         assert "not on the public network" in row["problem"]
         assert site.asked == []
 
-    def test_a_disk_that_is_full(self, client: TestClient, installation: World, urls: dict[str, str]) -> None:
+    def test_full_disk_gives_503(self, client: TestClient, installation: World, urls: dict[str, str]) -> None:
         installation.store.room = 2
         assert fetch(client, urls["a.xlsx"])[0] == 503
 
@@ -156,6 +158,6 @@ class TestAdd:
         answer = client.post("/api/v1/benchmarks/mine/assets", data={"url": url}, files={"file": ("x", data)})
         assert answer.status_code == status
 
-    def test_an_empty_file(self, client: TestClient, urls: dict[str, str]) -> None:
+    def test_empty_file_is_refused(self, client: TestClient, urls: dict[str, str]) -> None:
         answer = client.post("/api/v1/benchmarks/mine/assets", data={"url": urls["gone"]}, files={"file": ("x", b"")})
         assert answer.status_code == 422

@@ -49,7 +49,7 @@ def waiting(installation: World) -> Claim:
 
 
 class TestApi:
-    def test_by_model_over_a_time(self, fresh: TestClient, installation: World) -> None:
+    def test_usage_is_grouped_by_model_and_window(self, fresh: TestClient, installation: World) -> None:
         offered(installation, lab={"ok": True, "api": "openai_chat", "answers": True, "reason": "http://lab/v1"})
         used(installation)
         (lab,) = fresh.get("/api/v1/endpoints?window=1h").json()["items"]
@@ -61,7 +61,7 @@ class TestApi:
         assert first["p50_seconds"] == pytest.approx(4.0, rel=0.1)
         assert (second["unpriced"], second["gave_up"], second["last_error"]) == (1, 1, "HTTP 500: out of order")
 
-    def test_only_of_the_chosen_time_and_no_other_time(self, fresh: TestClient, installation: World) -> None:
+    def test_usage_outside_the_window_is_excluded(self, fresh: TestClient, installation: World) -> None:
         used(installation)
         with installation.work() as session:
             session.execute(text("UPDATE model_usage SET started_at = started_at - interval '2 days'"))
@@ -79,7 +79,7 @@ class TestApi:
             ({"ok": True, "answers": True}, "answering"),
         ],
     )
-    def test_state_of_one_that_was_not_asked(
+    def test_state_of_an_unchecked_endpoint(
         self, fresh: TestClient, installation: World, offer: dict[str, object], state: str
     ) -> None:
         offered(installation, lab=offer)
@@ -112,10 +112,10 @@ class TestPages:
         assert "$0.250" in page
         assert fresh.get("/endpoints?window=nonsense").status_code == 200
 
-    def test_without_any(self, fresh: TestClient) -> None:
+    def test_empty_page_says_so(self, fresh: TestClient) -> None:
         assert 'data-empty="no-endpoints"' in fresh.get("/endpoints").text
 
-    def test_tile_episode_and_run_say_what_is_waited_for(
+    def test_tile_episode_and_run_show_the_model_wait(
         self, fresh: TestClient, installation: World, waiting: Claim
     ) -> None:
         for address in ("/", f"/runs/{waiting.run_id}", f"/episodes/{waiting.episode_id}"):
@@ -125,7 +125,7 @@ class TestPages:
             assert 'data-relative-time-form="until"' in page
             assert "data-late" not in page
 
-    def test_a_late_heartbeat_is_said_and_a_lost_lease_ends_the_wait(
+    def test_late_heartbeat_is_shown_and_a_lost_lease_ends_the_wait(
         self, fresh: TestClient, installation: World, waiting: Claim
     ) -> None:
         addresses = ("/", f"/runs/{waiting.run_id}", f"/episodes/{waiting.episode_id}")

@@ -37,7 +37,7 @@ class TestApi:
         assert (second["state"], second["reason"]) == ("draining", CORDONED)
         assert (third["state"], third["slots"]) == ("gone", [])
 
-    def test_a_machine_without_its_worker_can_begin_nothing(self, fresh: TestClient, installation: World) -> None:
+    def test_node_without_a_worker_has_no_free_slots(self, fresh: TestClient, installation: World) -> None:
         with installation.work() as session:
             session.execute(text("UPDATE worker SET state = 'offline'"))
         (node,) = fresh.get("/api/v1/nodes").json()["items"]
@@ -46,13 +46,13 @@ class TestApi:
         page = installation.do(workers_view.workers_page)
         assert (page.slots("free"), page.slots("closed")) == (0, 0)  # It may never come back: no page counts it.
 
-    def test_nothing_is_free_on_a_node_that_is_lost(self, fresh: TestClient, installation: World) -> None:
+    def test_lost_node_has_no_free_slots(self, fresh: TestClient, installation: World) -> None:
         serving(installation)
         observe(installation, seen("node-1", 2), seen("node-2", 1, NodeState.LOST, "it does not answer"))
         found = {node["name"]: node["slots"] for node in fresh.get("/api/v1/nodes").json()["items"]}
         assert [slot["state"] for name in ("node-1", "node-2") for slot in found[name]] == ["free", "free", "closed"]
 
-    def test_nothing_is_free_for_a_worker_that_went_away(self, fresh: TestClient, installation: World) -> None:
+    def test_offline_worker_has_no_free_slots(self, fresh: TestClient, installation: World) -> None:
         installation.worker("old", node="n1", pid=7)
         with installation.work() as session:
             session.execute(text("UPDATE worker SET state = 'offline' WHERE name = 'old'"))
@@ -101,7 +101,7 @@ class TestPage:
         assert [each["name"] for each in nodes if (each["state"], each["reason"]) == ("unready", words)] == ["node-1"]
         assert words in fresh.get("/workers").text
 
-    def test_says_why_nothing_begins_on_a_node(self, fresh: TestClient, installation: World) -> None:
+    def test_shows_why_a_node_accepts_no_work(self, fresh: TestClient, installation: World) -> None:
         cluster_at_work(installation)
         page = fresh.get("/workers").text
         assert all(words in page for words in ("zone-a", "node-2", CORDONED, "node-3", "the cluster has no such node"))
@@ -132,9 +132,7 @@ class TestPage:
 
 
 class TestModelEndpoints:
-    def test_one_that_does_not_answer_is_set_up_and_says_what_is_wrong(
-        self, fresh: TestClient, installation: World
-    ) -> None:
+    def test_unresponsive_endpoint_shows_its_error(self, fresh: TestClient, installation: World) -> None:
         why = "http://gpu:8000/v1 does not answer: refused"
         offers = {
             "mine": {"api": "openai_chat", "ok": True, "answers": False, "reason": why},
@@ -146,7 +144,7 @@ class TestModelEndpoints:
         assert (views["theirs"].ok, views["theirs"].answers) == (True, None)
         assert why in fresh.get("/workers").text
 
-    def test_of_several_workers_one_that_can_ask_it_counts(self, installation: World) -> None:
+    def test_endpoint_is_reachable_if_any_worker_reaches_it(self, installation: World) -> None:
         offer = {"api": "openai_chat", "ok": True, "reason": "http://gpu:8000/v1"}
         for name, answers in (("w8", False), ("w9", True)):
             said = {**capabilities(), "models": {"mine": {**offer, "answers": answers}}}
@@ -156,7 +154,9 @@ class TestModelEndpoints:
 
 
 class TestDraining:
-    def test_it_finishes_what_it_has_and_gets_nothing_more(self, fresh: TestClient, installation: World) -> None:
+    def test_draining_worker_finishes_its_attempts_and_gets_no_more(
+        self, fresh: TestClient, installation: World
+    ) -> None:
         worker = installation.worker("w7", node="w7", slots=2)
         installation.submit(repeats=2)
         claim = installation.must_claim(worker)
@@ -174,7 +174,7 @@ class TestDraining:
             ("drain worker", "w7"),
         ]
 
-    def test_one_that_is_offline_or_unknown_is_refused(self, fresh: TestClient, installation: World) -> None:
+    def test_draining_an_offline_or_unknown_worker_is_refused(self, fresh: TestClient, installation: World) -> None:
         worker = installation.worker("w7", node="w7")
         with installation.work() as session:
             session.execute(text("UPDATE worker SET state = 'offline'"))

@@ -32,7 +32,7 @@ class TestConfigurations:
         items = fresh.get(API).json()["items"]
         assert {item["name"]: item["runs"] for item in items} == {"random": 2, "random · image x0.5": 1}
 
-    def test_search(self, fresh: TestClient, runs: list[str]) -> None:
+    def test_searches_by_name(self, fresh: TestClient, runs: list[str]) -> None:
         assert [item["name"] for item in fresh.get(f"{API}?q=X0.5").json()["items"]] == ["random · image x0.5"]
         assert fresh.get(f"{API}?q=nobody").json()["items"] == []
         assert 'data-empty="no-matches"' in fresh.get("/configurations?q=nobody", headers=PAGE).text
@@ -88,7 +88,7 @@ class TestConfigurations:
         assert moved.headers["location"] == f"/configurations/{configuration}"
         assert "<h1>mine</h1>" in fresh.get(f"/configurations/{configuration}", headers=PAGE).text
 
-    def test_an_unknown_one(self, fresh: TestClient) -> None:
+    def test_unknown_configuration_is_404(self, fresh: TestClient) -> None:
         answer = fresh.get(f"{API}/018f0000-0000-7000-8000-000000000000")
         assert (answer.status_code, answer.json()["code"]) == (404, "configuration_not_found")
 
@@ -124,7 +124,7 @@ class TestCompare:
         assert [sorted(run["runs"]) for run in compared["runs"]] == [sorted(more[:2]), more[2:]]
         assert compared["alike"]
 
-    def test_nothing_in_common(self, installation: World, fresh: TestClient, runs: list[str]) -> None:
+    def test_no_common_benchmark_is_a_conflict(self, installation: World, fresh: TestClient, runs: list[str]) -> None:
         installation.benchmark(make_benchmark(make_task("files", "z")), name="other")
         other = installation.submit("random", "other", image={"scale": 0.4})
         ids = [fresh.get(f"/api/v1/runs/{run}").json()["configuration"]["id"] for run in (runs[0], other.id)]

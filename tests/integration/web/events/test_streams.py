@@ -39,7 +39,7 @@ class TestRunEvents:
             assert socket.receive_json()["kind"] == "run_state"
 
     @pytest.mark.usefixtures("broker")
-    def test_with_a_broker_it_comes_at_once(self, installation: World, tmp_path: Path) -> None:
+    def test_broker_delivers_events_immediately(self, installation: World, tmp_path: Path) -> None:
         run = installation.submit("noop")
         client = client_of(installation, tmp_path)
         with client.websocket_connect(f"{WS}/ws/runs/{run.id}/events?after=0") as socket:
@@ -48,7 +48,7 @@ class TestRunEvents:
                 client.post(f"/api/v1/runs/{run.id}/{word}")
             assert [socket.receive_json()["seq"] for _ in range(2)] == [2, 3]
 
-    def test_no_such_run(self, installation: World, tmp_path: Path) -> None:
+    def test_unknown_run_closes_the_socket(self, installation: World, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
         with (
             client.websocket_connect(f"{WS}/ws/runs/{uuid4()}/events") as socket,
@@ -74,7 +74,7 @@ class TestWaits:
 
 
 class TestBeats:
-    def test_a_silent_connection_says_that_it_works(
+    def test_idle_connection_sends_keepalives(
         self, installation: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("backend.web.socket_lifetime.BEAT_SECONDS", 0.05)
@@ -100,7 +100,7 @@ class TestAllEvents:
 
 @pytest.mark.usefixtures("broker")
 class TestLive:
-    def test_the_newest_frame_and_nobody_watches_in_vain(self, installation: World, tmp_path: Path) -> None:
+    def test_slow_viewer_gets_the_newest_frame(self, installation: World, tmp_path: Path) -> None:
         installation.submit("noop")
         claim = installation.must_claim(installation.worker("w2"))
         client = client_of(installation, tmp_path)
@@ -139,7 +139,7 @@ class TestLive:
         assert 20_000 <= head["unchanged_ms"] < 80_000
         assert 1000 <= head["answered_ms"] < 20_000
 
-    def test_a_machine_that_boots_is_seen_before_its_desktop(self, installation: World, tmp_path: Path) -> None:
+    def test_boot_frames_are_shown_before_the_desktop(self, installation: World, tmp_path: Path) -> None:
         installation.submit("noop")
         claim = installation.must_claim(installation.worker("w2"))
         client = client_of(installation, tmp_path)
@@ -150,7 +150,7 @@ class TestLive:
                 assert json.loads(head)["seq"] == number
                 socket.send_text("next")
 
-    def test_a_viewer_that_left_counts_no_more(self, installation: World, tmp_path: Path) -> None:
+    def test_disconnected_viewer_is_not_counted(self, installation: World, tmp_path: Path) -> None:
         """Even where no frame ever came: the worker would capture for nobody."""
         installation.submit("noop")
         claim = installation.must_claim(installation.worker("w2"))
@@ -158,7 +158,7 @@ class TestLive:
             until(lambda: events.watched_width(claim.attempt_id) > 0, what="the worker knows that somebody watches")
         until(lambda: events.watched_width(claim.attempt_id) == 0, 20, what="nobody watches any more")
 
-    def test_it_closes_when_the_attempt_has_ended(self, installation: World, tmp_path: Path) -> None:
+    def test_socket_closes_when_the_attempt_ends(self, installation: World, tmp_path: Path) -> None:
         installation.submit("noop")
         claim = installation.must_claim(installation.worker("w2"))
         with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/live") as socket:
@@ -167,7 +167,7 @@ class TestLive:
                 socket.receive_bytes()
         assert gone.value.code == ENDED
 
-    def test_no_such_attempt(self, installation: World, tmp_path: Path) -> None:
+    def test_unknown_attempt_closes_the_socket(self, installation: World, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
         with (
             client.websocket_connect(f"{WS}/ws/attempts/{uuid4()}/live") as socket,

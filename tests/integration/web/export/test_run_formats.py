@@ -68,19 +68,17 @@ class TestOsworld:
         }
         assert pictures
 
-    def test_without_pictures(self, client: TestClient, scene: PageScene) -> None:
+    def test_pictures_can_be_omitted(self, client: TestClient, scene: PageScene) -> None:
         with exported(client, scene.finished, "osworld", "&pictures=false") as archive:
             assert not [name for name in archive.namelist() if name.endswith(".png")]
 
-    def test_streams_no_run(self, client: TestClient) -> None:
+    def test_unknown_run_is_404(self, client: TestClient) -> None:
         answer = client.get(f"{RUNS}/00000000-0000-0000-0000-000000000000/export?format=osworld")
         assert (answer.status_code, answer.json()["code"]) == (404, "run_not_found")
 
 
 class TestInspect:
-    def test_has_a_sample_of_every_episode_and_errors_in_place_of_scores(
-        self, client: TestClient, scene: PageScene
-    ) -> None:
+    def test_every_episode_is_a_sample_and_losses_are_errors(self, client: TestClient, scene: PageScene) -> None:
         episodes = {each["task"]: each for each in episodes_of(client, scene.finished)}
         with exported(client, scene.finished, "inspect") as archive:
             samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
@@ -100,7 +98,7 @@ class TestInspect:
         for each in samples:
             validator("inspect", "EvalSample").validate(each)
 
-    def test_screens_are_attachments(self, client: TestClient, scene: PageScene) -> None:
+    def test_screenshots_are_attachments(self, client: TestClient, scene: PageScene) -> None:
         task = client.get(f"/api/v1/episodes/{scene.solved}").json()["task"]
         with exported(client, scene.finished, "inspect") as archive:
             sample = json.loads(archive.read(f"samples/{task}_epoch_1.json"))
@@ -166,7 +164,7 @@ def results(tmp_path: Path) -> Path:
 
 
 class TestRoundTrip:
-    def test_of_a_measured_run_gives_the_same_scores(
+    def test_reimport_of_a_measured_run_preserves_scores(
         self, installation: World, fresh: TestClient, tmp_path: Path
     ) -> None:
         run, worker = installation.submit(), installation.worker()
@@ -233,12 +231,12 @@ class TestImport:
             assert fresh.get(page).status_code == 200, page
         assert fresh.get(f"{RUNS}/{run['id']}/export").status_code == 200
 
-    def test_twice_is_refused(self, fresh: TestClient, results: Path) -> None:
+    def test_second_import_is_refused(self, fresh: TestClient, results: Path) -> None:
         assert body(fresh, results).status_code == 201
         again = body(fresh, results, name="another")
         assert (again.status_code, again.json()["code"]) == (409, "results_already_imported")
 
-    def test_cannot_be_retried(self, fresh: TestClient, results: Path) -> None:
+    def test_imported_run_cannot_be_retried(self, fresh: TestClient, results: Path) -> None:
         run = body(fresh, results).json()
         answer = fresh.post(f"{RUNS}/{run['id']}/retry")
         assert (answer.status_code, answer.json()["code"]) == (409, "run_not_measured_here")
@@ -303,7 +301,7 @@ class TestBoard:
 
 
 class TestComparison:
-    def test_says_what_is_unknown(self, installation: World, fresh: TestClient, results: Path) -> None:
+    def test_comparison_shows_unknown_conditions(self, installation: World, fresh: TestClient, results: Path) -> None:
         run, own = body(fresh, results).json(), installation.submit("random")
         compared = fresh.get(f"/api/v1/compare?run={own.id}&run={run['id']}").json()
         conditions = {each["name"]: each["values"][1] for each in compared["conditions"]}

@@ -86,7 +86,7 @@ class TestRoundTrip:
         with zipfile.ZipFile(io.BytesIO(client.get(f"{EXPORT}?archive=zip").content)) as archive:
             assert {info.filename: archive.read(info) for info in archive.infolist()} == files_of(client)
 
-    def test_in_several_files_of_rows(self, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_large_export_is_split_into_parts(self, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = rows_of(files_of(client))
         monkeypatch.setattr(exporting, "PART", 3)
         files = files_of(client)
@@ -98,7 +98,7 @@ class TestRoundTrip:
         assert [name for name in later if name.startswith("data/")] == parts[2:]
         assert later["manifest.json"] == files["manifest.json"]
 
-    def test_parquet(self, client: TestClient) -> None:
+    def test_parquet_export_has_the_same_rows(self, client: TestClient) -> None:
         parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: make setup")
         files = files_of(client, "format=parquet&form=chat&pictures=false")
         table = parquet.read_table(io.BytesIO(files["data/part-00000.parquet"]))
@@ -126,7 +126,7 @@ class TestFilters:
             )
         ],
     )
-    def test_give_what_the_rows_say(self, client: TestClient, everything: list[dict[str, Any]], query: str) -> None:
+    def test_filters_match_the_rows(self, client: TestClient, everything: list[dict[str, Any]], query: str) -> None:
         asked: dict[str, list[str]] = {}
         for pair in filter(None, query.split("&")):
             name, _, value = pair.partition("=")
@@ -157,7 +157,7 @@ class TestFilters:
         assert words in answer.text
 
     @pytest.mark.parametrize("query", ["form=nothing", "form=omnibench_tasks&format=parquet", "archive=rar"])
-    def test_a_wrong_form_is_told_before_the_first_byte(self, client: TestClient, query: str) -> None:
+    def test_invalid_format_is_refused_before_streaming(self, client: TestClient, query: str) -> None:
         assert client.get(f"{EXPORT}?{query}").status_code in {404, 422}
 
 
@@ -191,7 +191,7 @@ class TestLeftOut:
         assert {"lost: guest", "not runnable", "waiting", "running", "the task is in quarantine"} <= reasons
         assert {row["episode"]: row["reason"] for row in rows}[str(scene.lost)] == "lost: guest"
 
-    def test_without_pictures(self, client: TestClient, scene: PageScene) -> None:
+    def test_trajectories_without_pictures_are_excluded(self, client: TestClient, scene: PageScene) -> None:
         with scene.world.work() as session:
             attempt = select(Attempt.id).where(Attempt.episode_id == scene.solved).scalar_subquery()
             kept = {row.id: row.frame_sha256 for row in session.scalars(select(Step).where(Step.attempt_id == attempt))}
@@ -203,7 +203,7 @@ class TestLeftOut:
                 for key, sha256 in kept.items():
                     session.execute(update(Step).where(Step.id == key).values(frame_sha256=sha256))
 
-    def test_a_picture_that_is_gone_from_the_store(self, fresh: TestClient, installation: World) -> None:
+    def test_missing_picture_is_marked(self, fresh: TestClient, installation: World) -> None:
         played(installation)
         installation.store.blobs.clear()
         files = files_of(fresh)
@@ -231,7 +231,7 @@ class TestManifest:
     @pytest.mark.parametrize(
         ("licence", "words"), [("", "licence is unknown (none is given)"), ("CC-BY-NC-4.0", "forbids some uses")]
     )
-    def test_a_licence_that_is_not_open_is_said(
+    def test_trajectories_without_an_open_licence_are_excluded(
         self, fresh: TestClient, installation: World, licence: str, words: str
     ) -> None:
         played(installation)
@@ -243,7 +243,7 @@ class TestManifest:
         only = count(fresh, "open_licence=true")
         assert (only["trajectories"], only["excluded"]["the licence is not known to be open"]) == (0, 1)
 
-    def test_an_empty_export_is_one_too(self, fresh: TestClient) -> None:
+    def test_empty_export_has_all_files(self, fresh: TestClient) -> None:
         files = files_of(fresh)
         assert set(files) == {"index.jsonl", "excluded.jsonl", "images.jsonl", "manifest.json"}
         assert manifest_of(files)["counts"]["trajectories"] == 0
@@ -273,7 +273,7 @@ class TestResults:
 
 
 class TestSecrets:
-    def test_are_in_no_file(self, fresh: TestClient, installation: World, tmp_path: Path) -> None:
+    def test_secrets_are_in_no_file(self, fresh: TestClient, installation: World, tmp_path: Path) -> None:
         (tmp_path / "secrets").mkdir()
         (tmp_path / "secrets" / "client_password").write_text("I click")
         played(installation)
@@ -291,7 +291,7 @@ class TestSecrets:
 
 
 class TestPage:
-    def test_counts_what_the_address_asks(self, client: TestClient) -> None:
+    def test_page_counts_match_the_filters(self, client: TestClient) -> None:
         text = client.get("/exports?kind=oracle").text
         assert f'<div class="value">{count(client, "kind=oracle")["trajectories"]}</div>' in text
         assert "deskarena export trajectories --out trajectories --kind oracle" in text
@@ -317,12 +317,12 @@ class TestPage:
         assert answer.text.count(words) >= 1
         assert 'class="note bad"' in answer.text
 
-    def test_days_begin_in_utc_and_empty_fields_ask_nothing(self, client: TestClient) -> None:
+    def test_dates_are_utc_and_empty_fields_do_not_filter(self, client: TestClient) -> None:
         text = client.get("/exports?since=2026-01-01&until=&min_score=&measure=&form=chat&result=solved").text
         assert "--since 2026-01-01T00:00:00Z" in text
         assert "--until" not in text
 
-    def test_without_anything_recorded(self, fresh: TestClient) -> None:
+    def test_page_without_trajectories_says_so(self, fresh: TestClient) -> None:
         assert "no-trajectories" in fresh.get("/exports").text
 
     def test_hostile_words_are_text(self, client: TestClient) -> None:

@@ -35,7 +35,7 @@ def test_a_video_shows_every_step_for_a_second(client: TestClient, scene: PageSc
     assert (stream["codec_name"], stream["width"] % 2, stream["height"] % 2) == ("h264", 0, 0)
 
 
-def test_only_of_ended_attempts_and_with_ffmpeg(
+def test_video_requires_an_ended_attempt_and_ffmpeg(
     client: TestClient, scene: PageScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert client.post(f"/api/v1/attempts/{scene.attempts[0]}/video").json()["code"] == "attempt_live"

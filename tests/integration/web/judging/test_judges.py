@@ -41,7 +41,7 @@ def answered(client: TestClient, judge: UUID, name: str, **said: str) -> int:
 
 
 class TestPages:
-    def test_empty(self, fresh: TestClient) -> None:
+    def test_empty_page_says_so(self, fresh: TestClient) -> None:
         assert "no-judges" in fresh.get("/judges", headers=PAGE).text
 
     def test_from_the_draw_to_kappa(self, fresh: TestClient, judged: Judged) -> None:
@@ -65,9 +65,7 @@ class TestPages:
         ]
         assert len(fresh.get(f"{base}/answers.csv").text.splitlines()) == 17
 
-    def test_nothing_on_the_queues_page_tells_the_verdict_or_whose_attempt_it_is(
-        self, fresh: TestClient, judged: Judged
-    ) -> None:
+    def test_review_page_hides_verdict_and_attempt(self, fresh: TestClient, judged: Judged) -> None:
         judged.draw()
         text = fresh.get(f"/judges/{judged.judge}/review?as=Ann", headers=PAGE).text
         assert "The note says hello." in text
@@ -79,7 +77,7 @@ class TestPages:
         "data",
         [{"c.opened": "yes"}, {"c.opened": "yes", "c.final": "perhaps"}, {"item": "x"}, {"item": str(uuid4())}],
     )
-    def test_an_answer_that_is_none(self, fresh: TestClient, judged: Judged, data: dict[str, str]) -> None:
+    def test_invalid_review_is_refused(self, fresh: TestClient, judged: Judged, data: dict[str, str]) -> None:
         judged.draw()
         item = form_of(fresh.get(f"/judges/{judged.judge}/review?as=Ann", headers=PAGE).text)
         sent = fresh.post(f"/judges/{judged.judge}/review", data={"as": "Ann", "item": item, **data}, headers=OWN)
@@ -101,7 +99,7 @@ class TestPages:
         text = fresh.get(f"/judges/{judge}", headers=PAGE).text
         assert "CR against people's completion ratings of 3 attempts: r = –" in text  # All rated alike: there is no r.
 
-    def test_none(self, fresh: TestClient) -> None:
+    def test_unknown_judge_is_404(self, fresh: TestClient) -> None:
         for address in ("", "/review", "/agreement.csv"):
             assert fresh.get(f"/judges/{uuid4()}{address}", headers=PAGE).status_code == 404
 
@@ -131,7 +129,7 @@ class TestRest:
         "said",
         [{}, {"verdicts": {}}, {"verdicts": {"opened": True}}, {"completion": 50}, {"completion": 50, "logic": 50}],
     )
-    def test_an_answer_that_is_none(self, fresh: TestClient, judged: Judged, said: dict[str, object]) -> None:
+    def test_invalid_review_is_refused(self, fresh: TestClient, judged: Judged, said: dict[str, object]) -> None:
         judged.draw(1)
         base = f"/api/v1/judges/{judged.judge}"
         item = fresh.get(f"{base}/review", params={"by": "ann"}).json()["task"]["item"]

@@ -22,7 +22,7 @@ RUN = {"benchmark": "starter", "agent": "noop", "provider": "local"}
 
 
 class TestMaintenance:
-    def test_nothing_starts_what_runs_goes_on_and_all_is_audited(self, fresh: TestClient, installation: World) -> None:
+    def test_maintenance_blocks_new_attempts_and_is_audited(self, fresh: TestClient, installation: World) -> None:
         worker = installation.worker()
         run = installation.submit()
         claim = installation.must_claim(worker)
@@ -52,7 +52,7 @@ class TestMaintenance:
             "maintenance on",
         ]
 
-    def test_a_lease_that_is_free_gets_no_further_episode(self, installation: World, fresh: TestClient) -> None:
+    def test_held_lease_gets_no_further_episode(self, installation: World, fresh: TestClient) -> None:
         worker = installation.worker()
         installation.submit(repeats=2)
         claim = installation.must_claim(worker)
@@ -88,7 +88,7 @@ class TestStatus:
         assert (answer.status_code, answer.json()["state"]) == (503, "down")
         assert client.get("/status", headers={"accept": "text/html"}).status_code == 503
 
-    def test_says_what_workers_storage_and_queue_lack(self, installation: World) -> None:
+    def test_status_shows_degraded_workers_and_storage(self, installation: World) -> None:
         class AwayStore:
             def age(self, *_: object) -> float | None:
                 raise Unavailable("away")

@@ -64,7 +64,7 @@ def expressions() -> Iterator[str]:
 
 
 class TestScrape:
-    def test_alerts_dashboard_and_page_name_what_there_is(self, client: TestClient) -> None:
+    def test_alerts_dashboard_and_docs_name_existing_metrics(self, client: TestClient) -> None:
         names = declared(client.get("/metrics").text)
         used = {name for each in expressions() for name in NAME.findall(each)}
         assert used - names == set()
@@ -89,7 +89,7 @@ class TestScrape:
         after = count("/runs/{run_id}", "200"), count("(none)", "404"), count("/api/v1/runs/{run_id}", "404")
         assert tuple(new - old for new, old in zip(after, before, strict=True)) == (2, 1, 1)
 
-    def test_has_the_installation_with_its_zeros(self, client: TestClient) -> None:
+    def test_reports_zero_valued_series(self, client: TestClient) -> None:
         found = samples(client.get("/metrics").text)
         ended = {
             (each.labels["outcome"], each.labels["failure_class"])
@@ -101,7 +101,7 @@ class TestScrape:
         assert found["deskarena_frame_age_seconds"][0].value >= 0
         assert [each.value for each in found["deskarena_database_up"]] == [1]
 
-    def test_an_ended_attempt_counts_once_after_the_commit(self, fresh: TestClient, installation: World) -> None:
+    def test_ended_attempt_is_counted_once_after_commit(self, fresh: TestClient, installation: World) -> None:
         def count() -> float:
             found = samples(fresh.get("/metrics").text).get("deskarena_attempts_ended_total", [])
             return sum(float(each.value) for each in found if each.labels["state"] == "lost")
@@ -115,13 +115,13 @@ class TestScrape:
         installation.lose(claim)
         assert count() == before + 1
 
-    def test_without_the_database_it_still_says_so(self, tmp_path: Path) -> None:
+    def test_reports_an_unavailable_database(self, tmp_path: Path) -> None:
         text = client_to(create_app(Settings(data_dir=tmp_path, database_url=SecretStr("")))).get("/metrics").text
         assert samples(text)["deskarena_database_up"][0].value == 0
         assert "deskarena_http_requests_open" in text
 
 
-def test_with_accounts_its_own_token_suffices(installation: World, tmp_path: Path) -> None:
+def test_metrics_token_suffices_with_accounts(installation: World, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, accounts=True, metrics_token=SecretStr("token-of-figures"))
     client = TestClient(create_app(settings, installation.factory, installation.store), base_url=OWN)
     headers = {"authorization": "Bearer token-of-figures"}
@@ -131,7 +131,7 @@ def test_with_accounts_its_own_token_suffices(installation: World, tmp_path: Pat
 
 
 class TestAlerts:
-    def test_each_has_a_section_of_the_runbooks_and_no_other(self) -> None:
+    def test_alerts_and_runbook_sections_match(self) -> None:
         titles = re.findall(r"^## (\w+)$", (ROOT / "docs/internals/runbooks.md").read_text(), re.MULTILINE)
         assert titles == [rule["alert"] for rule in RULES]
         for rule in RULES:
@@ -139,7 +139,7 @@ class TestAlerts:
             assert rule["annotations"]["runbook_url"].endswith(f"/docs/internals/runbooks.html#{rule['alert'].lower()}")
             assert rule["labels"]["severity"] in {"critical", "warning", "info"}
 
-    def test_each_section_says_what_it_means_where_to_look_and_what_to_do(self) -> None:
+    def test_each_runbook_section_has_meaning_diagnosis_and_action(self) -> None:
         _, *sections = (ROOT / "docs/internals/runbooks.md").read_text().split("\n## ")
         for section in sections:
             means, looks, acts = re.split(r"\n\*\*(?:Look|Do):\*\*\n", section)
@@ -155,11 +155,11 @@ class TestAlerts:
                     assert word in found.commands, words
                     found = found.commands[word]
 
-    def test_those_of_kubernetes_are_the_same(self) -> None:
+    def test_kubernetes_rules_equal_the_alerts(self) -> None:
         made = yaml.safe_load((ROOT / "deploy/k8s/components/monitoring/rules.yaml").read_text())
         assert made["spec"]["groups"] == yaml.safe_load(ALERTS.read_text())["groups"]
 
     @pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool, of the system package prometheus")
-    def test_prometheus_reads_them(self) -> None:
+    def test_promtool_accepts_the_rules(self) -> None:
         done = subprocess.run(["promtool", "check", "rules", str(ALERTS)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

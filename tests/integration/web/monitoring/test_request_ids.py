@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 RUN = "018f0000-0000-7000-8000-000000000000"
 
 
-def test_an_answer_has_the_id_of_its_events(client: TestClient) -> None:
+def test_response_has_the_request_id_of_its_log_events(client: TestClient) -> None:
     stream, logger = io.StringIO(), logging.getLogger(ACCESS)
     handler = logging.StreamHandler(stream)
     logger.addHandler(handler)
@@ -39,7 +39,7 @@ def test_an_answer_has_the_id_of_its_events(client: TestClient) -> None:
     assert "run_id" not in second
 
 
-def test_all_that_a_process_says_is_json(tmp_path: Path) -> None:
+def test_all_process_output_is_json(tmp_path: Path) -> None:
     with create_server(("127.0.0.1", 0)) as listener:
         environment = {
             **os.environ,

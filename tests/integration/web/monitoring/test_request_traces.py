@@ -79,7 +79,7 @@ def test_episodes_of_a_large_run_have_traces_of_their_own(fresh: TestClient, ins
     assert claim.links[0].context.span_id == spans["submit run"].context.span_id
 
 
-def test_without_traces_there_is_none(fresh: TestClient, installation: World) -> None:
+def test_no_trace_is_shown_without_tracing(fresh: TestClient, installation: World) -> None:
     run_id = submit(fresh)
     attempt = claimed(installation)
     assert attempt.trace_parent is None

@@ -67,7 +67,7 @@ class TestEmail:
         (delivery,) = notifier.deliveries()
         assert delivery["state"] == "waiting"
 
-    def test_nobody_is_told_who_has_left(self, notifier: Notifier) -> None:
+    def test_disabled_person_gets_no_email(self, notifier: Notifier) -> None:
         with mail_server() as mailbox:
             notifier.configure(smtp_host="127.0.0.1", smtp_port=mailbox.port, smtp_security="none")
             notifier.subscribe("run.ended", kind="email", address="Eve@example.org")

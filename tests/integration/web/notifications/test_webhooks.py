@@ -83,7 +83,7 @@ class TestRunEnded:
         assert "&lt;script&gt;alert(200)" in page
         assert "<script>alert" not in page
 
-    def test_the_pauses_grow(self, notifier: Notifier) -> None:
+    def test_retry_pauses_grow(self, notifier: Notifier) -> None:
         notifier.subscribe("run.ended")
         notifier.receiver.pages["/hook"] = reply(b"", status=500)
         notifier.completed_run(1.0, 1.0, 1.0)
@@ -98,7 +98,7 @@ class TestRunEnded:
         notifier.turn(wait=False)  # Nothing is due.
         assert len(notifier.receiver.asked) == 3
 
-    def test_nothing_is_noted_that_nobody_asks_for(self, notifier: Notifier) -> None:
+    def test_events_without_subscribers_are_not_stored(self, notifier: Notifier) -> None:
         notifier.subscribe("worker.gone")
         notifier.completed_run(1.0, 1.0, 1.0)
         notifier.turn()
@@ -106,7 +106,7 @@ class TestRunEnded:
         with notifier.made.work() as session:
             assert session.scalars(select(Notification)).all() == []
 
-    def test_a_cancelled_run_is_told_of_and_rolled_back_work_is_not(self, notifier: Notifier) -> None:
+    def test_cancelled_run_is_delivered_but_rolled_back_work_is_not(self, notifier: Notifier) -> None:
         notifier.subscribe("run.ended")
         run = notifier.made.submit()
         with notifier.made.work() as session:
@@ -143,7 +143,7 @@ class TestOtherEvents:
         assert delivery["payload"]["data"]["regression"]["baseline"] == base
         assert len(notifier.deliveries()) == 2  # As bad as the one before is no regression.
 
-    def test_a_baseline_of_another_benchmark_is_none(self, notifier: Notifier) -> None:
+    def test_baseline_of_another_benchmark_is_ignored(self, notifier: Notifier) -> None:
         notifier.made.benchmark(name="other")
         base = notifier.completed_run(1.0, 1.0, 1.0, benchmark="other")
         notifier.subscribe("run.regression", alpha=0.2, baseline_run_id=base)
@@ -154,7 +154,7 @@ class TestOtherEvents:
             assert session.scalars(select(Notification.prepared_at)).all() != []
             assert None not in session.scalars(select(Notification.prepared_at)).all()
 
-    def test_losses_over_the_bound_are_told_once(self, notifier: Notifier) -> None:
+    def test_losses_above_the_bound_are_delivered_once(self, notifier: Notifier) -> None:
         notifier.subscribe("run.losses", loss_bound=0.5)
         notifier.receiver.pages["/hook"] = b""
         notifier.made.submit()
@@ -171,7 +171,7 @@ class TestOtherEvents:
         (delivery,) = notifier.deliveries()
         assert delivery["payload"]["data"]["losses"] == {"lost": 2, "episodes": 3, "share": 2 / 3, "bound": 0.5}
 
-    def test_a_budget_that_is_reached_is_told_once(self, notifier: Notifier) -> None:
+    def test_reached_budget_is_delivered_once(self, notifier: Notifier) -> None:
         notifier.subscribe("budget.reached")
         for limit in (0, 0, 1):
             answer = notifier.client.patch("/api/v1/budgets/month", json={"tokens": limit})
@@ -182,7 +182,7 @@ class TestOtherEvents:
         assert data["text"] == "Budget of the project default this month reached: 0 of 0 tokens used."
         assert (data["budget"], data["url"]) == ({"project": "default", "period": "month"}, f"{PUBLIC}/budgets")
 
-    def test_a_worker_that_is_gone(self, notifier: Notifier) -> None:
+    def test_lost_worker_is_delivered(self, notifier: Notifier) -> None:
         notifier.subscribe("worker.gone")
         notifier.made.worker(name="next", host="n1", running=lambda _: False)
         notifier.turn()
@@ -240,7 +240,7 @@ class TestGuard:
 
 
 class TestProcesses:
-    def test_a_sender_that_is_killed_loses_nothing(self, notifier: Notifier) -> None:
+    def test_killed_sender_loses_no_delivery(self, notifier: Notifier) -> None:
         secret = notifier.subscribe("run.ended")["secret"]
         arrived, dead = threading.Event(), threading.Event()
 
@@ -298,7 +298,7 @@ class TestSubscriptions:
         actions = {entry.action for entry in entries}
         assert {"subscription_created", "webhook_secret_rotated", "subscription_tested"} <= actions
 
-    def test_it_is_disabled_after_days_of_failure_and_enabled_again(self, notifier: Notifier) -> None:
+    def test_failing_subscription_is_disabled_and_can_be_enabled(self, notifier: Notifier) -> None:
         made = notifier.subscribe("run.ended")
         address = f"/api/v1/subscriptions/{made['id']}"
         notifier.receiver.pages["/hook"] = reply(b"", status=500)
@@ -325,7 +325,7 @@ class TestSubscriptions:
         assert (redelivered["state"], redelivered["tries"]) == ("delivered", 1)
         assert redelivered["attempts"][-1]["answer"] == "thanks"
 
-    def test_a_receiver_that_is_gone_ends_it_and_one_that_is_busy_says_when(self, notifier: Notifier) -> None:
+    def test_http_410_ends_a_subscription_and_retry_after_delays_it(self, notifier: Notifier) -> None:
         made = notifier.subscribe("run.ended")
         address = f"/api/v1/subscriptions/{made['id']}"
 
@@ -347,7 +347,7 @@ class TestSubscriptions:
         assert notifier.client.delete(address).status_code == 204
         assert notifier.deliveries() == []
 
-    def test_by_the_page(self, notifier: Notifier) -> None:
+    def test_subscription_is_managed_on_the_page(self, notifier: Notifier) -> None:
         form = {
             "address": f"{notifier.receiver.address}/hook",
             "events": ["run.ended", "worker.gone"],

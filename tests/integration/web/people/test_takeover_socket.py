@@ -90,7 +90,7 @@ class TestClipboard:
             socket.send_json({"kind": "copy"})
             assert told(socket, "rejected")["code"] == "clipboard_unreadable"
 
-    def test_nobody_else_does(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+    def test_others_cannot_read_the_clipboard(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         with page(client_of(installation, tmp_path), acting) as socket:
             told(socket, "state", in_control=False)
             socket.send_json({"kind": "copy"})
@@ -134,7 +134,7 @@ class TestControl:
                 told(socket, "rejected")
         assert TakeoverClient(acting.attempt_id, ScreenSize()).decide(SEEN, 0.1) is None
 
-    def test_only_one_page_has_the_desktop(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+    def test_only_one_page_is_in_control(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
         with page(client, acting, "first-page") as first, page(client, acting, "second-page") as second:
             first.send_json({"kind": "take_over"})
@@ -144,7 +144,7 @@ class TestControl:
             second.send_json({"kind": "act", "n": 1, "actions": [CLICK]})
             assert told(second, "rejected", n=1)["code"] == "controlled_by_other"
 
-    def test_a_page_that_is_loaded_again_keeps_it(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+    def test_reloaded_page_stays_in_control(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
         with page(client, acting) as socket:
             socket.send_json({"kind": "take_over"})
@@ -177,16 +177,14 @@ class TestControl:
                     return
         raise AssertionError("nothing was rejected")
 
-    def test_a_message_that_is_too_large_ends_the_talk(
-        self, installation: World, acting: Claim, tmp_path: Path
-    ) -> None:
+    def test_oversized_message_closes_the_socket(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         with page(client_of(installation, tmp_path), acting) as socket:
             socket.send_text("x" * 70_000)
             with pytest.raises(WebSocketDisconnect) as ended:
                 told(socket, "never")
         assert ended.value.code == 1009
 
-    def test_it_ends_with_the_attempt(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+    def test_socket_closes_when_the_attempt_ends(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         installation.lose(acting)
         with (
             page(client_of(installation, tmp_path), acting) as socket,
@@ -219,7 +217,7 @@ class TestControl:
                 first.close()
                 told(second, "state", in_control=True)
 
-    def test_no_such_attempt(self, installation: World, tmp_path: Path) -> None:
+    def test_unknown_attempt_closes_the_socket(self, installation: World, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
         address = f"{WS}/ws/attempts/{uuid4()}/control?client=a-page-of-mine"
         with client.websocket_connect(address) as socket, pytest.raises(WebSocketDisconnect) as gone:

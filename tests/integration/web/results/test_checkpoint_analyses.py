@@ -51,7 +51,7 @@ def measured(installation: World) -> tuple[World, UUID, UUID]:
 
 
 class TestService:
-    def test_one_run(self, measured: tuple[World, UUID, UUID]) -> None:
+    def test_analyzes_one_run(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, _ = measured
         found: AnalysesView = world.do(analyses, NAME, [en])
         (run,) = found.runs
@@ -67,7 +67,7 @@ class TestService:
         assert [gap.level for gap in run.steps] == ["L1", "L2", "L4"]
         assert run.latency is not None
 
-    def test_both_languages(self, measured: tuple[World, UUID, UUID]) -> None:
+    def test_compares_both_languages(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, cn = measured
         (pair,) = world.do(analyses, NAME).languages
         assert (pair.run_en, pair.run_cn) == (en, cn)
@@ -82,7 +82,7 @@ class TestService:
         with raises_code(Invalid, "wrong_benchmark_kind"):
             world.do(analyses, "starter")
 
-    def test_assertions_are_no_parts_of_the_pooled_measure(self, measured: tuple[World, UUID, UUID]) -> None:
+    def test_assertions_are_excluded_from_the_pooled_measure(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, _ = measured
         board = world.do(leaderboards.leaderboard, NAME)
         (row,) = [row for row in board.rows if row.run.id == en]
@@ -90,14 +90,14 @@ class TestService:
 
 
 class TestEdge:
-    def test_endpoint(self, measured: tuple[World, UUID, UUID], fresh: TestClient) -> None:
+    def test_endpoint_returns_the_analysis(self, measured: tuple[World, UUID, UUID], fresh: TestClient) -> None:
         _, en, _ = measured
         body = fresh.get(f"/api/v1/benchmarks/{NAME}/analyses?run={en}").json()
         assert body["runs"][0]["s_int"] == {"value": 0.75, "tasks": 2}
         assert body["runs"][0]["by_level"][1]["difference"] == 0.5
         assert fresh.get("/api/v1/benchmarks/starter/analyses").status_code == 422
 
-    def test_page_and_tables(self, measured: tuple[World, UUID, UUID], fresh: TestClient) -> None:
+    def test_page_and_csv_tables_agree(self, measured: tuple[World, UUID, UUID], fresh: TestClient) -> None:
         _, en, _ = measured
         text = fresh.get(f"/benchmarks/{NAME}/analyses?run={en}", headers=PAGE).text
         assert "by number of applications" in text
@@ -111,12 +111,12 @@ class TestEdge:
         assert table[0].startswith("configuration,run_en,run_cn,level,s_int_en")
         assert len(table) == 2
 
-    def test_a_board_without_runs_says_so(self, installation: World, fresh: TestClient) -> None:
+    def test_page_without_runs_says_so(self, installation: World, fresh: TestClient) -> None:
         installation.benchmark(in_form("windowsworld"), name=NAME)
         assert "no-runs" in fresh.get(f"/benchmarks/{NAME}/analyses", headers=PAGE).text
 
 
 class TestProcess:
-    def test_assertions_are_no_parts_of_a_runs_process(self, measured: tuple[World, UUID, UUID]) -> None:
+    def test_assertions_are_excluded_from_progress(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, _ = measured
         assert [row.listed for row in world.do(progress_view.progress_rows, en)] == [1, 1, 1]

@@ -4,7 +4,7 @@ from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
 
-def test_a_partial_run_that_repeats_a_task_is_no_pass(installation: World) -> None:
+def test_partial_run_does_not_count_as_a_pass(installation: World) -> None:
     """So a loss that one other run made up for is none, whatever a third run repeats."""
     worker, sides = installation.worker("w2"), []
     installation.benchmark(make_benchmark(*(make_task("files", name) for name in "abcde")), name="five")

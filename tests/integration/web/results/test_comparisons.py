@@ -84,7 +84,7 @@ def compared(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 class TestCompare:
-    def test_two_runs(self, compared: Compared) -> None:
+    def test_compares_two_runs(self, compared: Compared) -> None:
         comparison = compared.compare("base", "worse")
         (difference,) = comparison["differences"]
         assert (comparison["common_tasks"], comparison["alike"], comparison["conditions"]) == (8, True, [])
@@ -111,11 +111,11 @@ class TestCompare:
             ("files", 4, [1.0, 0.0]),
         ]
 
-    def test_cut_by_a_label_that_was_imported(self, compared: Compared) -> None:
+    def test_cuts_by_an_imported_label(self, compared: Compared) -> None:
         cuts = compared.compare("base", "worse", label="team")["cuts"]
         assert {cut["value"]: cut["tasks"] for cut in cuts} == {"blue": 2, "red": 2, "unlabelled": 5}
 
-    def test_lost_episodes_are_left_out_and_counted(self, compared: Compared) -> None:
+    def test_lost_episodes_are_excluded_and_counted(self, compared: Compared) -> None:
         comparison = compared.compare("base", "lost")
         assert (comparison["common_tasks"], comparison["left_out"]) == (7, {"not scored in every run": 1})
         assert [run["lost"] for run in comparison["runs"]] == [0, 1]
@@ -138,7 +138,7 @@ class TestCompare:
         differences = compared.compare("base", "worse", "passes")["differences"]
         assert differences[0]["p_adjusted"] == pytest.approx(2 * differences[0]["p_value"])
 
-    def test_quarantined_tasks_are_left_out(self, compared: Compared) -> None:
+    def test_quarantined_tasks_are_excluded(self, compared: Compared) -> None:
         first = compared.compare("base", "worse")["tasks"][0]["task"]
         tasks = compared.client.get("/api/v1/benchmarks/starter/tasks", params={"limit": 50}).json()["items"]
         (task,) = (row["id"] for row in tasks if f"{row['domain']}/{row['name']}" == first)
@@ -189,7 +189,7 @@ class TestRegression:
         assert ("(budget.max_steps)" in report["sentence"]) is (run == "long")
         assert ("lost 1 episode," in report["sentence"]) is (run == "lost")
 
-    def test_nothing_in_common_decides_nothing(self, compared: Compared) -> None:
+    def test_no_common_task_gives_no_decision(self, compared: Compared) -> None:
         body = {"benchmark": "starter", "agent": "random", "name": "waiting"}
         waiting = compared.client.post("/api/v1/runs", json=body).json()
         path = f"/api/v1/runs/{waiting['id']}/regression"
@@ -237,7 +237,7 @@ def pages(compared: Compared) -> ComparisonPages:
 
 
 class TestPage:
-    def test_the_sentence_and_what_is_not_alike(self, pages: ComparisonPages, compared: Compared) -> None:
+    def test_page_shows_the_result_and_differing_conditions(self, pages: ComparisonPages, compared: Compared) -> None:
         alike, unlike = pages.get("base", "worse"), pages.get("base", "long")
         assert compared.compare("base", "worse")["differences"][0]["sentence"] in alike
         assert ['data-alike="no"' in text for text in (alike, unlike)] == [False, True]
@@ -308,7 +308,7 @@ class TestPage:
 
 
 class TestTwoEpisodes:
-    def test_steps_are_aligned(self, compared: Compared) -> None:
+    def test_steps_of_two_episodes_are_aligned(self, compared: Compared) -> None:
         rows = {row["task"]: row for row in compared.compare("base", "worse")["tasks"]}
         episodes = [result["episodes"][0] for result in rows["files/t0"]["results"]]
         answer = compared.client.get(f"{API}/episodes", params={"episode": episodes}).json()

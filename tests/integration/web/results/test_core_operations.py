@@ -30,7 +30,7 @@ def test_page_table_and_api(fresh: TestClient, installation: World) -> None:
     assert (cell["alone"]["success_rate"], cell["within"]["success_rate"]) == (1.0, None)
 
 
-def test_without_operations(fresh: TestClient, installation: World) -> None:
+def test_page_without_operations_says_so(fresh: TestClient, installation: World) -> None:
     installation.benchmark()
     assert "no-operations" in fresh.get("/leaderboards/starter/operations", headers=PAGE).text
     assert fresh.get("/leaderboards/starter/domain.csv").status_code == 200

@@ -90,7 +90,7 @@ class TestBenchmark:
         text = scene.client.get(f"/benchmarks/mine?where={where}", headers=PAGE).text
         assert text.count('class="task-link"') == tasks
 
-    def test_a_condition_that_is_none_is_refused(self, scene: Labelled) -> None:
+    def test_invalid_label_condition_is_refused(self, scene: Labelled) -> None:
         answer = scene.client.get("/api/v1/benchmarks/mine/tasks?where=level")
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_label_condition")
 
@@ -108,7 +108,7 @@ class TestRun:
         assert means == {"blue": pytest.approx(fmean(blue)), "red": pytest.approx(fmean(SCORES.values()))}
         assert cut["as_of"] is not None
 
-    def test_a_label_that_nobody_has(self, scene: Labelled) -> None:
+    def test_unknown_label_is_404(self, scene: Labelled) -> None:
         answer = scene.client.get(f"/api/v1/runs/{scene.run}/cut?label=persona")
         assert (answer.status_code, answer.json()["code"]) == (404, "label_not_found")
 
@@ -173,7 +173,7 @@ class TestPairs:
             (team, level): number for (level, team), number in sizes.items()
         }
 
-    def test_is_removed(self, asked: tuple[World, Labelled]) -> None:
+    def test_label_pair_is_removed(self, asked: tuple[World, Labelled]) -> None:
         made, scene = asked
         base, pair = "/api/v1/leaderboards/mine/label-pairs", {"label": "level", "by": "team"}
         scene.client.post(base, json=pair)
@@ -198,7 +198,7 @@ class TestPairs:
 
 
 class TestBoard:
-    def test_by_label(self, scene: Labelled) -> None:
+    def test_board_is_cut_by_label(self, scene: Labelled) -> None:
         cut = scene.client.get("/api/v1/leaderboards/mine/cut?label=group").json()
         assert cut["values"] == ["Coding", "Office", "Web"]
         (row,) = cut["rows"]
@@ -219,11 +219,11 @@ class TestBoard:
         rows = table(scene.client.get("/leaderboards/mine/labels.csv?label=group").text)
         assert {row["value"]: float(row["mean_score"]) for row in rows} == {"Office": 1.0, "Web": 0.0, "Coding": 0.5}
 
-    def test_an_unknown_label(self, scene: Labelled) -> None:
+    def test_unknown_label_page_is_404(self, scene: Labelled) -> None:
         answer = scene.client.get("/leaderboards/mine/labels?label=persona", headers=PAGE)
         assert answer.status_code == 404
 
-    def test_as_in_the_paper(self, scene: Labelled) -> None:
+    def test_table_matches_the_paper(self, scene: Labelled) -> None:
         text = scene.client.get("/leaderboards/mine/paper", headers=PAGE).text
         assert text.index("Navi (GPT-4V-1106)") < text.index("Measured here")
         (first, *_) = scene.client.get("/api/v1/leaderboards/mine/paper-tables").json()["tables"]
@@ -236,7 +236,7 @@ class TestBoard:
 
 
 class TestPublished:
-    def test_five_suites_and_what_is_imported(self, scene: Labelled) -> None:
+    def test_lists_five_suites_and_marks_imported_ones(self, scene: Labelled) -> None:
         suites = {suite["name"]: suite for suite in scene.client.get("/api/v1/published").json()["items"]}
         assert set(suites) == {"osworld", "waa", "omnibench", "windowsworld", "prosoftarena"}
         assert (suites["waa"]["benchmarks"], suites["osworld"]["benchmarks"]) == (["mine"], [])
@@ -256,6 +256,6 @@ class TestPublished:
         assert text.index("Mixtral-8x7B", start) < text.index("Llama-3-70B", start) < text.index("GPT-3.5", start)
         assert text.index(">12.50<", start) < text.index(">1.01<", start) < text.index(">4.79<", start)
 
-    def test_an_unknown_suite(self, scene: Labelled) -> None:
+    def test_unknown_suite_is_404(self, scene: Labelled) -> None:
         answer = scene.client.get("/api/v1/published/nothing")
         assert (answer.status_code, answer.json()["code"]) == (404, "suite_not_found")

@@ -53,7 +53,7 @@ class TestFailures:
         text = fresh.get(f"/episodes/{episode}?person=ben", headers=PAGE).text
         assert f'never opened the dialog of <a href="/episodes/{episode}?step=1">#step-1</a>' in text
 
-    def test_rest_has_the_sample_and_refuses_what_is_no_label(self, installation: World, fresh: TestClient) -> None:
+    def test_api_lists_the_sample_and_refuses_unknown_labels(self, installation: World, fresh: TestClient) -> None:
         run, (episode, _) = failed(installation)
         found = fresh.get(f"/api/v1/runs/{run}/failure-sample?sample=1&seed=4").json()
         assert (found["failed"], len(found["episodes"]), found["judged"]) == (2, 1, 0)
@@ -62,7 +62,7 @@ class TestFailures:
         wrong = fresh.put(f"/api/v1/episodes/{episode}/failure-labels", json={"person": "anna", "labels": ["x"]})
         assert wrong.status_code == 422
 
-    def test_chart_and_tables(self, installation: World, fresh: TestClient) -> None:
+    def test_chart_and_csv_tables_agree(self, installation: World, fresh: TestClient) -> None:
         run, (episode, _) = failed(installation)
         fresh.put(
             f"/api/v1/episodes/{episode}/failure-labels",

@@ -100,7 +100,7 @@ class TestRest:
 class TestOtherTables:
     """The board by label has the same rows, with the same reasons."""
 
-    def test_rows_that_are_not_ranked_are_marked(self, board: TestClient) -> None:
+    def test_unranked_rows_are_marked(self, board: TestClient) -> None:
         rows = board.get(f"/api/v1{BOARD}").json()["rows"]
         reasons = sorted(reason["code"] for row in rows for reason in row["reasons"])
         cut = board.get(f"/api/v1{BOARD}/cut").json()
@@ -112,14 +112,14 @@ class TestOtherTables:
 
 
 class TestColumns:
-    def test_are_chosen_and_sorted_in_the_address(self, board: TestClient) -> None:
+    def test_columns_and_order_are_in_the_query(self, board: TestClient) -> None:
         usual = sections(board.get(BOARD, headers=PAGE).text)[0]
         assert (">Success rate</a>" in usual, ">Steps" in usual) == (True, False)
         chosen = sections(board.get(f"{BOARD}?column=steps&column=run&sort=steps", headers=PAGE).text)[0]
         assert (">Success rate</a>" in chosen, ">Steps ↓" in chosen) == (False, True)
         assert "column=steps&amp;column=run" in chosen
 
-    def test_the_pareto_front_is_drawn_and_told(self, board: TestClient) -> None:
+    def test_pareto_front_is_drawn_and_listed(self, board: TestClient) -> None:
         text = board.get(f"{BOARD}?cost=steps", headers=PAGE).text
         section = text.split('id="pareto"')[1].split("</section>")[0]
         assert section.count('class="point"') == 2
@@ -149,7 +149,7 @@ class TestColumns:
             if rate["k"] == 2
         }
 
-    def test_an_unknown_cost_is_empty_and_says_why(self, board: TestClient) -> None:
+    def test_unknown_cost_is_empty_with_a_reason(self, board: TestClient) -> None:
         address = f"{BOARD}?column=usd&column=nodes&column=lost&cost=usd&sort=usd"
         text = board.get(address, headers=PAGE).text
         cells = re.findall(r'data-column="(\w+)"><div>([^<]*)<span class="sub">([^<]*)<', sections(text)[0])
@@ -179,7 +179,7 @@ class TestColumns:
 
 
 class TestTrend:
-    def test_only_alike_runs_share_a_chart(self, board: TestClient) -> None:
+    def test_only_comparable_runs_share_a_chart(self, board: TestClient) -> None:
         (row, *_) = [
             row for row in board.get(f"/api/v1{BOARD}").json()["rows"] if row["configuration"]["name"] == "alpha"
         ]
@@ -277,7 +277,7 @@ class TestCompareRows:
         assert comparison["common_tasks"] == 25  # The repetition of beta's lost task belongs to its pass.
         assert {result["passes"] for row in comparison["tasks"] for result in row["results"][:1]} == {3}
 
-    def test_the_page_keeps_what_is_compared_in_its_address(self, board: TestClient) -> None:
+    def test_compared_rows_are_in_the_query(self, board: TestClient) -> None:
         ids = [row["configuration"]["id"] for row in self.rows(board).values()]
         address = board.get(f"{BOARD}/compare", params={"configuration": ids}).headers["location"]
         text = board.get(address, headers=PAGE).text
@@ -290,7 +290,7 @@ class TestCompareRows:
         assert board.get(table).text.startswith("task,flipped,beta: score")
         assert board.get(parquet).content.startswith(b"PAR1")
 
-    def test_others_are_refused(self, board: TestClient) -> None:
+    def test_invalid_comparisons_are_refused(self, board: TestClient) -> None:
         (one, *_) = (row["configuration"]["id"] for row in self.rows(board).values())
         query = {"benchmark": "starter", "configuration": [one, str(uuid4())]}
         assert board.get("/api/v1/compare", params=query).json()["code"] == "configuration_not_on_board"

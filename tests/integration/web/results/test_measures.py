@@ -71,7 +71,7 @@ class TestLeaderboard:
         assert text.index('title="edges: up to 1, 2 or 3, 4 or more"') < text.index('title="width: up to 2')
         assert 'colspan="3"' in text
 
-    def test_rest_and_csv_say_the_same(self, board: TestClient) -> None:
+    def test_api_and_csv_agree(self, board: TestClient) -> None:
         found = board.get("/api/v1/leaderboards/graphs").json()
         measures = found["rows"][0]["measures"]
         assert measures["LC"]["undefined_tasks"] == 4

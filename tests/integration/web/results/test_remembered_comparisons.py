@@ -34,7 +34,9 @@ class TestRemembered:
         comparison: dict[str, Any] = client.get(API, params={"run": [str(run) for run in runs]}).json()
         return comparison
 
-    def test_are_read_once(self, installation: World, fresh: TestClient, runs: list[UUID]) -> None:
+    def test_repeated_comparison_is_served_from_cache(
+        self, installation: World, fresh: TestClient, runs: list[UUID]
+    ) -> None:
         with counted(installation) as first:
             comparison = self.compare(fresh, runs)
         with counted(installation) as second:
@@ -42,7 +44,9 @@ class TestRemembered:
         assert second.statements < first.statements
         assert comparison["common_tasks"] == 3
 
-    def test_not_while_a_result_has_changed(self, installation: World, fresh: TestClient, runs: list[UUID]) -> None:
+    def test_changed_result_invalidates_the_cache(
+        self, installation: World, fresh: TestClient, runs: list[UUID]
+    ) -> None:
         task = self.compare(fresh, runs)["tasks"][0]["task_id"]
         with installation.work() as session:
             quarantine.quarantine_task(session, UUID(task), "flaky clock", installation.who(session)[1])

@@ -105,7 +105,7 @@ class TestParquet:
         assert (read.num_rows, read.column_names) == (len(rows), list(rows[0]))
         assert client.get(address(scene, table, format="parquet")).headers["content-disposition"].endswith('.parquet"')
 
-    def test_is_typed(self, client: TestClient, scene: PageScene) -> None:
+    def test_columns_are_typed(self, client: TestClient, scene: PageScene) -> None:
         schema = table_of(client.get(address(scene, "/runs.csv", format="parquet"))).schema
         assert pa.types.is_timestamp(schema.field("created_at").type)
         assert schema.field("scored").type == pa.int64()
@@ -113,13 +113,13 @@ class TestParquet:
         episodes = table_of(client.get(address(scene, "/runs/{finished}/episodes.csv", format="parquet"))).schema
         assert (episodes.field("score").type, episodes.field("solved").type) == (pa.float64(), pa.bool_())
 
-    def test_is_chosen_by_the_header_unless_the_address_says_otherwise(self, client: TestClient) -> None:
+    def test_query_format_overrides_the_accept_header(self, client: TestClient) -> None:
         assert table_of(client.get("/runs.csv", headers={"Accept": PARQUET})).num_rows > 0
         plain = client.get("/runs.csv?format=csv", headers={"Accept": PARQUET})
         assert plain.headers["content-type"].startswith("text/csv")
         assert client.get("/runs.csv?format=xlsx").status_code == 422
 
-    def test_without_its_library_says_so(self, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_pyarrow_is_reported(self, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         answer = client.get("/runs.csv?format=parquet", headers={"Accept": "application/json"})
         assert (answer.status_code, answer.json()["code"]) == (422, "parquet_not_installed")
@@ -143,6 +143,6 @@ class TestParquet:
         )
         assert (read.column_names, [str(field.type) for field in read.schema]) == (["a", "a 2"], [kind, kind])
 
-    def test_without_rows(self) -> None:
+    def test_table_without_rows_has_its_columns(self) -> None:
         read = parquet.read_table(io.BytesIO(bytes(parquet_file("t", ["a"], []).body)))
         assert (read.num_rows, read.column_names) == (0, ["a"])

@@ -23,7 +23,7 @@ def submit(client: TestClient, **more: object) -> str:
 
 
 class TestSubmit:
-    def test_gives_the_run(self, fresh: TestClient) -> None:
+    def test_returns_the_run(self, fresh: TestClient) -> None:
         answer = fresh.post("/api/v1/runs", json=BODY)
         run = answer.json()
         assert answer.status_code == 201
@@ -34,7 +34,7 @@ class TestSubmit:
         assert run["counts"]["waiting"] == 3
         assert run["summary"]["success_rate"] is None
 
-    def test_it_is_there_when_the_answer_comes(self, fresh: TestClient, installation: World) -> None:
+    def test_run_is_committed_before_the_response(self, fresh: TestClient, installation: World) -> None:
         run_id = submit(fresh)
         with installation.work() as session:
             from sqlalchemy import text
@@ -54,7 +54,7 @@ class TestSubmit:
             ({"tpyo": 1}, 422, "tpyo"),
         ],
     )
-    def test_bad_input_is_told_and_starts_nothing(
+    def test_invalid_input_is_reported_and_starts_nothing(
         self, fresh: TestClient, change: dict[str, object], status: int, path: str
     ) -> None:
         answer = fresh.post("/api/v1/runs", json={**BODY, **change})
@@ -66,14 +66,14 @@ class TestSubmit:
 
 
 class TestForecast:
-    def test_says_what_would_happen_and_starts_nothing(self, fresh: TestClient) -> None:
+    def test_forecast_starts_nothing(self, fresh: TestClient) -> None:
         found = fresh.post("/api/v1/runs/forecast", json={**BODY, "repeats": 2}).json()
         assert (found["episodes"], found["tasks"], found["slots"]) == (6, 3, 2)
         assert found["detectable_difference"] == pytest.approx(0.81, abs=0.01)
         assert found["seconds"] is None
         assert fresh.get("/api/v1/runs").json()["items"] == []
 
-    def test_names_what_is_wrong(self, fresh: TestClient) -> None:
+    def test_forecast_reports_problems(self, fresh: TestClient) -> None:
         found = fresh.post("/api/v1/runs/forecast", json={**BODY, "agent": "nobody"}).json()
         assert [problem["path"] for problem in found["problems"]] == ["agent"]
 
@@ -99,17 +99,17 @@ class TestList:
             address = page["next"]
         assert seen == whole == sorted(whole, reverse=True)
 
-    def test_filters(self, client: TestClient) -> None:
+    def test_list_is_filtered(self, client: TestClient) -> None:
         found = client.get("/api/v1/runs?agent=navi&status=completed&benchmark=starter").json()["items"]
         assert [run["agent"] for run in found] == ["navi"]
 
     @pytest.mark.parametrize("query", ["limit=0", "limit=501", "status=odd", "cursor=nonsense"])
-    def test_bad_parameters(self, client: TestClient, query: str) -> None:
+    def test_invalid_parameters_are_422(self, client: TestClient, query: str) -> None:
         assert client.get(f"/api/v1/runs?{query}").status_code == 422
 
 
 class TestShow:
-    def test_with_its_episodes(self, client: TestClient, scene: PageScene) -> None:
+    def test_run_includes_its_episodes_on_request(self, client: TestClient, scene: PageScene) -> None:
         run = client.get(f"/api/v1/runs/{scene.finished}?include=episodes").json()
         episode = next(item for item in run["episodes"] if item["id"] == str(scene.solved))
         assert len(run["episodes"]) == 26
@@ -132,24 +132,24 @@ class TestShow:
         assert "2 not runnable here" in found["counts_text"]
         assert run["episodes"] is None
 
-    def test_none(self, client: TestClient) -> None:
+    def test_unknown_run_is_404(self, client: TestClient) -> None:
         assert client.get(f"/api/v1/runs/{uuid4()}").status_code == 404
         assert client.get("/api/v1/runs/17").status_code == 422
 
 
 class TestWait:
-    def test_an_ended_run_answers_at_once(self, client: TestClient, scene: PageScene) -> None:
+    def test_ended_run_returns_immediately(self, client: TestClient, scene: PageScene) -> None:
         began = time.monotonic()
         answer = client.get(f"/api/v1/runs/{scene.finished}", headers={"Prefer": "wait=60"})
         assert answer.json()["status"] == "completed"
         assert answer.headers["preference-applied"] == "wait=60"
         assert time.monotonic() - began < 30
 
-    def test_a_run_that_goes_on_answers_after_the_time(self, client: TestClient, scene: PageScene) -> None:
+    def test_running_run_returns_after_the_wait(self, client: TestClient, scene: PageScene) -> None:
         answer = client.get(f"/api/v1/runs/{scene.live}", headers={"Prefer": "respond-async, wait=1"})
         assert answer.json()["status"] == "running"
 
-    def test_the_end_is_noticed(self, fresh: TestClient) -> None:
+    def test_wait_returns_when_the_run_ends(self, fresh: TestClient) -> None:
         run_id = submit(fresh)
         cancel = Thread(target=lambda: fresh.post(f"/api/v1/runs/{run_id}/cancel"))
         cancel.start()
@@ -166,13 +166,13 @@ class TestCommands:
             ("paused", 3), ("paused", 3), ("queued", 3), ("cancelled", 3),
         ]  # fmt: skip
 
-    def test_an_illegal_move_is_told(self, fresh: TestClient) -> None:
+    def test_illegal_transition_is_a_conflict(self, fresh: TestClient) -> None:
         run_id = submit(fresh)
         fresh.post(f"/api/v1/runs/{run_id}/cancel")
         answer = fresh.post(f"/api/v1/runs/{run_id}/resume")
         assert answer.status_code == 409
 
-    def test_an_open_run_takes_more_and_is_closed(self, fresh: TestClient) -> None:
+    def test_open_run_accepts_episodes_until_closed(self, fresh: TestClient) -> None:
         run_id = submit(fresh, accepts_episodes=True, tasks=["files/*"])
         more = fresh.post(f"/api/v1/runs/{run_id}/episodes", json={"tasks": ["editor/*"]})
         assert (more.status_code, more.json()["episodes"]) == (201, 1)
@@ -191,7 +191,7 @@ class TestCommands:
 
 
 class TestEpisodes:
-    def test_filters_and_parts(self, client: TestClient, scene: PageScene) -> None:
+    def test_episodes_are_filtered_and_paged(self, client: TestClient, scene: PageScene) -> None:
         base = f"/api/v1/runs/{scene.finished}/episodes"
         page = client.get(f"{base}?domain=files&limit=2").json()
         rest = client.get(page["next"]).json()

@@ -37,7 +37,7 @@ class TestAttempts:
         assert {attempt["failure_class"] for attempt in found} == {"guest"}
         assert episode["flagged"]
 
-    def test_with_evaluation_and_evidence(self, client: TestClient, scene: PageScene) -> None:
+    def test_attempts_include_evaluation_and_evidence(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         (evaluation,) = attempt["evaluations"]
         assert attempt["slot"] == "bench-01 · local 0"
@@ -49,7 +49,7 @@ class TestAttempts:
 
 
 class TestSteps:
-    def test_in_parts(self, client: TestClient, scene: PageScene) -> None:
+    def test_steps_are_paged(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         page = client.get(f"/api/v1/attempts/{attempt['id']}/steps?limit=2").json()
         rest = client.get(page["next"]).json()["items"]
@@ -65,7 +65,7 @@ class TestSteps:
         assert answer.headers["content-type"] == "application/json"
 
     @pytest.mark.parametrize("path", ["episodes/{}", "episodes/{}/attempts", "attempts/{}", "attempts/{}/steps"])
-    def test_none(self, client: TestClient, path: str) -> None:
+    def test_unknown_attempt_is_404(self, client: TestClient, path: str) -> None:
         assert client.get(f"/api/v1/{path.format(uuid4())}").status_code == 404
 
 
@@ -106,7 +106,7 @@ class TestArtifacts:
         small = fresh.get(steps[0]["frame"]["url"] + "/thumbnail")
         assert (small.status_code, small.json()["code"]) == (404, "artifact_not_a_picture")
 
-    def test_a_thumbnail_is_small_and_kept(self, client: TestClient, scene: PageScene) -> None:
+    def test_thumbnail_is_small_and_cached(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         step = client.get(f"/api/v1/attempts/{attempt['id']}/steps").json()["items"][0]
         whole = client.get(step["frame"]["url"])
@@ -129,5 +129,5 @@ class TestArtifacts:
         assert fresh.get(f"/api/v1/artifacts/{sha256}").status_code == 404
 
     @pytest.mark.parametrize("name", ["../../etc/passwd", "abc", "A" * 64])
-    def test_an_invalid_hash_is_refused(self, client: TestClient, name: str) -> None:
+    def test_invalid_hash_is_refused(self, client: TestClient, name: str) -> None:
         assert client.get(f"/api/v1/artifacts/{name}").status_code in {404, 422}

@@ -28,7 +28,7 @@ LOST = FOUND.model_copy(
 )
 
 
-def test_each_half_has_its_failures_latency_tokens_and_cost(fresh: TestClient, installation: World) -> None:
+def test_planner_and_grounder_have_separate_usage(fresh: TestClient, installation: World) -> None:
     run_id = installation.submit(tasks=("files/a",)).id
     claim = installation.must_claim(installation.worker())
     installation.do(attempts.enter_running, claim.fence, {})

@@ -30,9 +30,7 @@ def with_model_agent(world: World) -> None:
 
 
 class TestProblems:
-    def test_everything_wrong_is_said_at_once_at_its_field_and_in_the_page_s_words(
-        self, fresh: TestClient, installation: World
-    ) -> None:
+    def test_all_problems_are_shown_at_their_fields(self, fresh: TestClient, installation: World) -> None:
         with_model_agent(installation)
         form = {"benchmark": "starter", "agent": "prompt", "p.prompt.temperature": "hot", "repeats": "0", "image": "{"}
         text = html.unescape(fresh.post("/runs/new", data=form).text)
@@ -59,7 +57,7 @@ class TestEstimate:
         body = {"benchmark": "starter", "agent": "noop"}
         assert fresh.post("/api/v1/runs/estimate", json=body).json()["forecast"]["episodes"] == 3
 
-    def test_an_empty_field_says_whose_value_it_has(self, fresh: TestClient, installation: World) -> None:
+    def test_empty_field_shows_the_source_of_its_default(self, fresh: TestClient, installation: World) -> None:
         with_model_agent(installation)
         plain = html.unescape(fresh.get("/runs/new?agent=prompt", headers=PAGE).text)
         assert "(agent default)" in plain.split('id="p.prompt.temperature"')[1].split(">")[0]
@@ -68,7 +66,7 @@ class TestEstimate:
         assert 'placeholder="1.0 (preset)"' in preset.split('id="p.prompt.temperature"')[1].split(">")[0]
         assert 'placeholder="15 (preset)"' in preset
 
-    def test_options_of_spaces_are_fields_and_leave_presets_alone(self, fresh: TestClient) -> None:
+    def test_space_options_are_fields_and_do_not_change_presets(self, fresh: TestClient) -> None:
         form = "benchmark=starter&agent=noop&image.beside_previous.shown=1"
         page = html.unescape(fresh.get(f"/runs/new?{form}", headers=PAGE).text)
         assert 'placeholder="1.0 (default)"' in page.split('id="image.scale"')[1].split(">")[0]
@@ -82,7 +80,7 @@ class TestEstimate:
         wrong = html.unescape(fresh.post("/runs/new", data={**typed, "image.scale": "7"}).text)
         assert "ust be at most 1" in wrong.split('id="error-image-scale"')[1].split("</p>")[0]
 
-    def test_the_form_goes_on_as_a_study(self, fresh: TestClient) -> None:
+    def test_form_can_continue_as_a_study(self, fresh: TestClient) -> None:
         form = "benchmark=starter&agent=noop&repeats=2&max_steps=9&tasks=files%2F*&image=%7B%22scale%22%3A0.5%7D"
         page = html.unescape(fresh.get(f"/runs/new?{form}", headers=PAGE).text)
         address = page.split('href="/studies/new?')[1].split('"')[0]
@@ -123,7 +121,7 @@ class TestChoices:
         assert newest["configuration"]["id"] == first["configuration"]["id"]
         assert fresh.get(f"/runs/new?clone={uuid4()}").status_code == 404
 
-    def test_without_a_worker_the_page_waits_for_one(self, fresh: TestClient, installation: World) -> None:
+    def test_page_without_a_worker_refreshes_when_one_appears(self, fresh: TestClient, installation: World) -> None:
         with installation.work() as session:
             session.execute(sql("UPDATE worker SET state = 'offline'"))
         page = fresh.get("/runs/new", headers=PAGE).text

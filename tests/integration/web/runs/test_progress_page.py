@@ -34,7 +34,7 @@ class TestRun:
         assert rows[0] == "run,label,step,parts_reached,parts,share"
         assert len(rows) == len(line["x"])
 
-    def test_runs_beside_each_other(self, both: tuple[TestClient, list[UUID]]) -> None:
+    def test_shows_two_runs_side_by_side(self, both: tuple[TestClient, list[UUID]]) -> None:
         client, (run, other) = both
         text = client.get(f"/runs/{run}/process?with={other}&with=", headers=PAGE).text
         assert "cartographer" in text
@@ -56,13 +56,13 @@ class TestRun:
         assert f'href="/runs/{run}/process"' in text
         assert "coverage rate" in text
 
-    def test_a_run_without_parts_says_so(self, installation: World, fresh: TestClient) -> None:
+    def test_run_without_checkpoints_says_so(self, installation: World, fresh: TestClient) -> None:
         run = installation.submit()
         assert "no-progress" in fresh.get(f"/runs/{run.id}/process", headers=PAGE).text
 
 
 class TestEpisode:
-    def test_which_part_was_reached_at_which_step_and_why(self, both: tuple[TestClient, list[UUID]]) -> None:
+    def test_shows_the_step_and_reason_of_each_checkpoint(self, both: tuple[TestClient, list[UUID]]) -> None:
         client, (run, _) = both
         rows = client.get(f"/runs/{run}/process/parts.csv").text.splitlines()[1:]
         first = rows[0].split(",")

@@ -19,7 +19,7 @@ def hits(client: TestClient, words: str) -> dict[str, list[dict[str, Any]]]:
 
 
 class TestSearch:
-    def test_names_and_models(self, client: TestClient, scene: PageScene) -> None:
+    def test_finds_names_and_models(self, client: TestClient, scene: PageScene) -> None:
         found = hits(client, "navi")
         assert f"/runs/{scene.finished}" in {hit["url"] for hit in found["run"]}
         assert found["configuration"]
@@ -31,13 +31,13 @@ class TestSearch:
         assert task["url"] in {hit["url"] for hit in found["task"]}
         assert {hit["title"] for hit in found["episode"]} <= {hit["title"] for hit in found["task"]}
 
-    def test_an_id_leads_to_its_page(self, client: TestClient, scene: PageScene) -> None:
+    def test_id_finds_its_page(self, client: TestClient, scene: PageScene) -> None:
         assert [hit["url"] for hit in hits(client, f" {scene.solved} ")["episode"]] == [f"/episodes/{scene.solved}"]
 
-    def test_pages_and_actions(self, client: TestClient) -> None:
+    def test_finds_pages_and_actions(self, client: TestClient) -> None:
         assert [hit["url"] for hit in hits(client, "new run")["page"]] == ["/runs/new"]
         assert len(hits(client, "")["page"]) > 10
 
     @pytest.mark.parametrize("words", ["x", "%%", "no such words anywhere"])
-    def test_nothing_is_found_for_too_little_or_the_unknown(self, client: TestClient, words: str) -> None:
+    def test_short_or_unknown_words_find_nothing(self, client: TestClient, words: str) -> None:
         assert set(hits(client, words)) <= {"page"}

@@ -44,7 +44,7 @@ def audited(made: World) -> list[str]:
 
 
 class TestRun:
-    def test_stops_cleanly_and_goes_on_with_more(self, fresh: TestClient, installation: World) -> None:
+    def test_run_stops_at_its_budget_and_resumes_with_more(self, fresh: TestClient, installation: World) -> None:
         run = submit(fresh, run_usd=2.0)
         spend_one(installation)
         assert budgets.count_due(installation.factory) == 1
@@ -105,7 +105,7 @@ class TestProject:
         assert len(begin(installation)) == 1
         assert audited(installation) == ["set_budget", "budget_reached", "set_budget"]
 
-    def test_a_month_ends_and_what_was_deleted_stays_spent(self, fresh: TestClient, installation: World) -> None:
+    def test_new_month_resets_and_deleted_runs_stay_spent(self, fresh: TestClient, installation: World) -> None:
         submit(fresh)
         spend_one(installation)
         for period in ("month", "total"):
@@ -141,6 +141,6 @@ class TestProject:
         fresh.patch("/api/v1/budgets/month", json={"usd": 3})
         assert installation.do(draft_requests.next_waiting) is not None
 
-    def test_no_other_period_and_no_infinity(self, fresh: TestClient) -> None:
+    def test_unknown_period_and_infinite_budget_are_refused(self, fresh: TestClient) -> None:
         assert fresh.patch("/api/v1/budgets/week", json={"usd": 1}).json()["code"] == "budget_not_found"
         assert fresh.post("/budgets", data={"period": "month", "usd": "inf"}).status_code == 422

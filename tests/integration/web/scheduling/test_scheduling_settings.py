@@ -73,7 +73,7 @@ class TestSubmit:
             ({"concurrency": 100_001}, "concurrency"),
         ],
     )
-    def test_bad_numbers_are_told(self, fresh: TestClient, change: dict[str, object], path: str) -> None:
+    def test_invalid_numbers_are_refused(self, fresh: TestClient, change: dict[str, object], path: str) -> None:
         answer = fresh.post("/api/v1/runs", json={**BODY, **change})
         assert (answer.status_code, answer.json()["path"]) == (422, path)
         assert fresh.get("/api/v1/runs").json()["items"] == []
@@ -88,10 +88,10 @@ class TestSubmit:
         other = fresh.post("/api/v1/runs", json={**BODY, "priority": 3}, headers=headers)
         assert other.status_code == 422
 
-    def test_the_forecast_counts_on_no_more_slots_than_its_limit(self, fresh: TestClient) -> None:
+    def test_forecast_uses_at_most_the_concurrency_limit(self, fresh: TestClient) -> None:
         assert fresh.post("/api/v1/runs/forecast", json={**BODY, "concurrency": 1}).json()["slots"] == 1
 
-    def test_each_run_of_a_study_begins_with_them(self, fresh: TestClient) -> None:
+    def test_study_runs_inherit_scheduling_settings(self, fresh: TestClient) -> None:
         base = {**BODY, "priority": -3, "concurrency": 2}
         body = {"base": base, "factors": {"image.scale": [1, 0.5]}}
         assert fresh.post("/api/v1/studies", json=body).status_code == 201
@@ -100,7 +100,7 @@ class TestSubmit:
 
 
 class TestRetune:
-    def test_in_mid_run(self, fresh: TestClient, installation: World) -> None:
+    def test_running_run_can_be_changed(self, fresh: TestClient, installation: World) -> None:
         run = submit(fresh, concurrency=1)
         assert len(begin(installation)) == 1
         changed = fresh.patch(f"/api/v1/runs/{run['id']}", json={"concurrency": None, "priority": 3}).json()
@@ -116,7 +116,7 @@ class TestRetune:
         assert fresh.patch(f"/api/v1/runs/{run['id']}", json=body).status_code == 422
         assert fresh.get(f"/api/v1/runs/{run['id']}").json()["priority"] == 1
 
-    def test_not_of_what_has_ended_or_never_was(self, fresh: TestClient) -> None:
+    def test_ended_or_unknown_run_cannot_be_changed(self, fresh: TestClient) -> None:
         run = submit(fresh)
         fresh.post(f"/api/v1/runs/{run['id']}/cancel")
         answer = fresh.patch(f"/api/v1/runs/{run['id']}", json={"priority": 1})
@@ -127,7 +127,7 @@ class TestRetune:
 class TestForms:
     """A form stays on the page as it was shown, and posts all its fields."""
 
-    def test_of_a_run_takes_back_nothing_that_another_has_changed(self, fresh: TestClient) -> None:
+    def test_run_form_does_not_revert_concurrent_changes(self, fresh: TestClient) -> None:
         run = submit(fresh)
         address = f"/runs/{run['id']}"
         shown = fields(fresh.get(address).text, f"{address}/scheduling")
@@ -138,7 +138,7 @@ class TestForms:
         assert fresh.post(f"{address}/scheduling", data=shown).status_code == 303
         assert fresh.get(f"/api/v1{address}").json() == changed
 
-    def test_of_a_run_takes_its_limit_away(self, fresh: TestClient) -> None:
+    def test_run_form_removes_the_limit(self, fresh: TestClient) -> None:
         run = submit(fresh, priority=2, concurrency=1)
         address = f"/runs/{run['id']}"
         shown = fields(fresh.get(address).text, f"{address}/scheduling")
@@ -147,13 +147,13 @@ class TestForms:
         assert (changed["priority"], changed["concurrency"]) == (2, None)
 
     @pytest.mark.parametrize("wrong", [{"priority": "11"}, {"priority": "high"}, {"concurrency": "0"}])
-    def test_of_a_run_tells_what_is_wrong(self, fresh: TestClient, wrong: dict[str, str]) -> None:
+    def test_run_form_reports_problems(self, fresh: TestClient, wrong: dict[str, str]) -> None:
         address = f"/runs/{submit(fresh)['id']}"
         shown = fields(fresh.get(address).text, f"{address}/scheduling")
         answer = fresh.post(f"{address}/scheduling", data={**shown, **wrong})
         assert (answer.status_code, [answer.json()["path"]]) == (422, list(wrong))
 
-    def test_of_a_project_takes_back_nothing_that_another_has_changed(self, fresh: TestClient) -> None:
+    def test_project_form_does_not_revert_concurrent_changes(self, fresh: TestClient) -> None:
         submit(fresh)
         fresh.patch("/api/v1/projects/default", json={"quota": {"all": 2}})
         shown = fields(fresh.get("/workers").text, "/workers/projects")
@@ -166,7 +166,7 @@ class TestForms:
 
 
 class TestPauseAndResume:
-    def test_nothing_begins_in_between(self, fresh: TestClient, installation: World) -> None:
+    def test_paused_run_starts_nothing(self, fresh: TestClient, installation: World) -> None:
         run = submit(fresh)
         for _ in range(2):
             answer = fresh.post(f"/api/v1/runs/{run['id']}/pause").json()
@@ -215,7 +215,9 @@ class TestProjects:
             ({"limit": 3}, "limit"),
         ],
     )
-    def test_bad_rules_are_told_and_change_nothing(self, fresh: TestClient, body: dict[str, object], path: str) -> None:
+    def test_invalid_rules_are_refused_and_change_nothing(
+        self, fresh: TestClient, body: dict[str, object], path: str
+    ) -> None:
         before = fresh.get("/api/v1/projects").json() if submit(fresh) else None
         answer = fresh.patch("/api/v1/projects/default", json=body)
         assert answer.status_code == 422
@@ -228,7 +230,7 @@ class TestProjects:
             fresh.patch("/api/v1/projects/default", json={"weight": weight})
             assert f'name="weight" value="{shown}"' in fresh.get("/workers").text
 
-    def test_no_such_project(self, fresh: TestClient) -> None:
+    def test_unknown_project_is_404(self, fresh: TestClient) -> None:
         answer = fresh.patch("/api/v1/projects/nobody", json={"weight": 1})
         assert (answer.status_code, "project list" in answer.json()["hint"]) == (404, True)
 
@@ -249,7 +251,7 @@ class TestWhyWaiting:
         assert starts == pytest.approx([600, 600, 1200, 1500], abs=30)
         assert starts == sorted(starts)
 
-    def test_all_places_that_tell_it_say_the_same(self, fresh: TestClient, installation: World) -> None:
+    def test_all_views_show_the_same_wait_reason(self, fresh: TestClient, installation: World) -> None:
         run = submit(fresh)
         begin(installation, 2)
         told = [episode for episode in whole(fresh, run)["episodes"] if episode["state"] == "waiting"]
@@ -288,7 +290,7 @@ class TestRights:
         ("GET", f"/api/v1/runs/{NOBODY}?include=episodes", None),
     )
 
-    def test_nobody_without_the_token(self, installation: World, tmp_path: Path) -> None:
+    def test_changes_require_the_token(self, installation: World, tmp_path: Path) -> None:
         settings = Settings(
             data_dir=tmp_path, token=SecretStr("the-right-token-1"), metrics_token=SecretStr("the-scraper-token")
         )
@@ -302,7 +304,7 @@ class TestRights:
         mine = {"Authorization": "Bearer the-right-token-1"}
         assert client.patch("/api/v1/projects/default", json={"weight": 9}, headers=mine).status_code in {200, 404}
 
-    def test_no_page_of_another_site(self, fresh: TestClient) -> None:
+    def test_changes_from_another_site_are_refused(self, fresh: TestClient) -> None:
         headers = {"Origin": "http://evil.example"}
         changing = [call for call in self.CALLS if call[0] != "GET"]
         found = {fresh.request(verb, path, json=body, headers=headers).status_code for verb, path, body in changing}

@@ -13,7 +13,7 @@ from tests.integration.web.conftest import OWN
 
 
 class TestMetrics:
-    def test_are_prometheus_text(self, client: TestClient) -> None:
+    def test_metrics_are_prometheus_text(self, client: TestClient) -> None:
         answer = client.get("/metrics")
         assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
         lines = answer.text.splitlines()
@@ -62,7 +62,7 @@ class TestToken:
     def test_the_one_for_figures_opens_nothing_else(self, guarded: TestClient, path: str) -> None:
         assert guarded.get(path, headers={"authorization": "Bearer token-of-figures"}).status_code == 401
 
-    def test_without_one_an_empty_token_opens_nothing(self, installation: World, tmp_path: Path) -> None:
+    def test_empty_bearer_token_is_refused(self, installation: World, tmp_path: Path) -> None:
         app = create_app(
             Settings(data_dir=tmp_path, token=SecretStr("token-of-everything")),
             installation.factory,

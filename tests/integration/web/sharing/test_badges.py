@@ -43,7 +43,7 @@ class TestOwn:
         low, high = (100 * end for end in first["primary"]["interval"])
         assert texts(answer.text) == ["starter", f"#1 · 68.0 % ({low:.1f}\u2013{high:.1f})"]
 
-    def test_says_why_a_row_is_not_ranked(self, client: TestClient, rows: list[dict[str, Any]]) -> None:
+    def test_unranked_badge_shows_the_reason(self, client: TestClient, rows: list[dict[str, Any]]) -> None:
         reasons = {row["reasons"][0]["text"] for row in rows if row["reasons"]}
         shown = {
             texts(client.get(f"/badge/starter/{row['configuration']['id']}.svg", headers=OWNER).text)[1]
@@ -53,14 +53,16 @@ class TestOwn:
         assert shown == {f"not ranked: {reason}" for reason in reasons}
 
     @pytest.mark.parametrize(("show", "text"), [("rank", "#1"), ("score", "68.0 % (")])
-    def test_one_figure(self, client: TestClient, rows: list[dict[str, Any]], show: str, text: str) -> None:
+    def test_badge_can_show_one_figure(
+        self, client: TestClient, rows: list[dict[str, Any]], show: str, text: str
+    ) -> None:
         address = f"/badge/starter/{rows[0]['configuration']['id']}.svg?show={show}"
         assert texts(client.get(address, headers=OWNER).text)[1].startswith(text)
 
-    def test_needs_the_token(self, client: TestClient, rows: list[dict[str, Any]]) -> None:
+    def test_badge_requires_the_token(self, client: TestClient, rows: list[dict[str, Any]]) -> None:
         assert client.get(f"/badge/starter/{rows[0]['configuration']['id']}.svg").status_code == 401
 
-    def test_is_asked_for_once(self, client: TestClient, rows: list[dict[str, Any]]) -> None:
+    def test_badge_has_an_etag(self, client: TestClient, rows: list[dict[str, Any]]) -> None:
         address = f"/badge/starter/{rows[0]['configuration']['id']}.svg"
         first = client.get(address, headers=OWNER)
         assert "max-age=300" in first.headers["cache-control"]
@@ -70,7 +72,7 @@ class TestOwn:
 
 
 class TestPublic:
-    def test_follows_the_link(self, client: TestClient, rows: list[dict[str, Any]]) -> None:
+    def test_badge_ends_with_its_link(self, client: TestClient, rows: list[dict[str, Any]]) -> None:
         body = {"benchmark": "starter", "query": {"common": True}}
         link = client.post("/api/v1/public-links", json=body, headers=OWNER).json()
         address = f"{link['address']}/badge/{rows[0]['configuration']['id']}.svg"

@@ -99,11 +99,11 @@ class TestBoundary:
     @pytest.mark.parametrize(
         "way", ["/public/{}/../../runs", "/public/{}/runs", "/public/", "/public/%2e%2e/runs", "/embed/{}/x"]
     )
-    def test_nothing_lies_below_it(self, visitor: TestClient, way: str) -> None:
+    def test_link_opens_no_other_address(self, visitor: TestClient, way: str) -> None:
         token = created(visitor)["token"]
         assert visitor.get(way.format(token), headers=PAGE).status_code in {303, 401, 404}
 
-    def test_it_only_reads(self, visitor: TestClient) -> None:
+    def test_link_is_read_only(self, visitor: TestClient) -> None:
         address = created(visitor)["address"]
         assert {visitor.request(method, address).status_code for method in ("POST", "PUT", "PATCH", "DELETE")} == {405}
 
@@ -130,11 +130,11 @@ class TestEnd:
         with team.work() as session:
             session.execute(update(PublicLink).where(PublicLink.id == link["id"]).values(**values))
 
-    def test_an_unknown_link_is_not_found(self, visitor: TestClient) -> None:
+    def test_unknown_link_is_404(self, visitor: TestClient) -> None:
         answer = visitor.get("/public/nothing")
         assert (answer.status_code, answer.json()["code"]) == (404, "public_link_not_found")
 
-    def test_it_expires(self, visitor: TestClient, team: World) -> None:
+    def test_link_expires(self, visitor: TestClient, team: World) -> None:
         link = created(visitor)
         self.end(team, link, expires_at=datetime.now(UTC) - timedelta(seconds=1))
         answer = visitor.get(link["address"])
@@ -142,7 +142,7 @@ class TestEnd:
         listed = visitor.get(f"{LINKS}/{link['id']}", headers=OWNER).json()
         assert listed["state"] == "expired"
 
-    def test_it_is_revoked_at_once_and_for_good(self, visitor: TestClient) -> None:
+    def test_revoked_link_is_gone_immediately(self, visitor: TestClient) -> None:
         link = created(visitor)
         assert visitor.get(link["address"]).status_code == 200
         ends = [visitor.delete(f"{LINKS}/{link['id']}", headers=OWNER).json()["revoked_at"] for _ in range(2)]
@@ -150,13 +150,13 @@ class TestEnd:
         answer = visitor.get(link["address"])
         assert (answer.status_code, answer.json()["code"]) == (410, "public_link_revoked")
 
-    def test_the_page_that_says_so_leads_nowhere(self, visitor: TestClient) -> None:
+    def test_error_page_links_nowhere(self, visitor: TestClient) -> None:
         page = visitor.get("/public/nothing", headers=PAGE)
         assert page.status_code == 404
         assert private_addresses(page.text, "/public/nothing") == set()
 
     @pytest.mark.parametrize("days", [0, 367])
-    def test_it_always_ends(self, visitor: TestClient, days: int) -> None:
+    def test_link_lifetime_is_bounded(self, visitor: TestClient, days: int) -> None:
         answer = visitor.post(LINKS, json={"benchmark": "starter", "days": days}, headers=OWNER)
         assert answer.status_code == 422
 
@@ -184,7 +184,7 @@ class TestForms:
 
 
 class TestFrames:
-    def test_no_site_may_show_a_board_by_default(self, visitor: TestClient) -> None:
+    def test_boards_cannot_be_framed_by_default(self, visitor: TestClient) -> None:
         answer = visitor.get(created(visitor)["embed_address"])
         assert (answer.status_code, answer.json()["code"]) == (403, "embedding_not_allowed")
         assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
@@ -200,12 +200,12 @@ class TestFrames:
         assert 'data-theme="dark"' in framed.get(f"{link['embed_address']}?theme=dark", headers=PAGE).text
         assert private_addresses(page.text, link["embed_address"]) == set()
 
-    def test_an_ended_link_says_so_in_the_frame(self, framed: TestClient) -> None:
+    def test_ended_link_is_reported_in_the_frame(self, framed: TestClient) -> None:
         answer = framed.get("/embed/nothing", headers=PAGE)
         assert (answer.status_code, "x-frame-options" in answer.headers) == (404, False)
 
     @pytest.mark.parametrize("address", ["/public/nothing", BOARD, "/login"])
-    def test_no_other_page_may_stand_in_a_frame(self, framed: TestClient, address: str) -> None:
+    def test_other_pages_cannot_be_framed(self, framed: TestClient, address: str) -> None:
         answer = framed.get(address)
         assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["x-frame-options"] == "DENY"
@@ -213,6 +213,6 @@ class TestFrames:
     @pytest.mark.parametrize(
         "origin", ["*", "https://a.example; script-src *", "wiki.example.org", "https://a.example/x"]
     )
-    def test_an_origin_is_one(self, origin: str) -> None:
+    def test_invalid_embed_origin_is_refused(self, origin: str) -> None:
         with pytest.raises(ValueError, match="embed_origins"):
             Settings(embed_origins=(origin,))

@@ -82,11 +82,11 @@ class TestRest:
         )
 
     @pytest.mark.parametrize("name", ["", "  ", "two\nlines"])
-    def test_a_name_is_one_line(self, client: TestClient, name: str) -> None:
+    def test_name_must_be_one_line(self, client: TestClient, name: str) -> None:
         answer = client.post(VIEWS, json={"benchmark": "starter", "name": name})
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_name")
 
-    def test_an_unknown_benchmark_has_none(self, client: TestClient) -> None:
+    def test_unknown_benchmark_is_404(self, client: TestClient) -> None:
         assert client.get(VIEWS, params={"benchmark": "nothing"}).status_code == 404
 
 
@@ -104,7 +104,7 @@ class TestPages:
         changed = client.get(f"{address}&measure=success", headers=PAGE).text
         assert 'aria-current="true">few columns</a>' not in changed
 
-    def test_a_view_of_another_release_names_what_is_not_shown(self, client: TestClient, team: World) -> None:
+    def test_view_of_another_release_lists_unknown_options(self, client: TestClient, team: World) -> None:
         view = saved(client, "old", sort="steps")
         with team.work() as session:
             session.execute(update(SavedView).values(query={"sort": "steps", "colour": "red", "cost": "euros"}))
@@ -126,7 +126,7 @@ class TestPages:
         assert client.post(f"{one}/delete").status_code == 303
         assert client.get(VIEWS).json()["items"] == []
 
-    def test_a_wrong_form_says_so(self, client: TestClient) -> None:
+    def test_invalid_form_shows_an_alert(self, client: TestClient) -> None:
         saved(client, "first")
         for form, status in (
             ({"name": "first"}, 409),

@@ -35,7 +35,7 @@ def marked(text: str) -> list[str]:
 
 
 class TestForm:
-    def test_starts_what_rest_starts(self, fresh: TestClient) -> None:
+    def test_form_starts_the_same_study_as_the_api(self, fresh: TestClient) -> None:
         assert fresh.get("/studies/new", headers=PAGE).status_code == 200
         answer = sent(fresh, params="")
         assert answer.status_code == 303
@@ -75,7 +75,7 @@ class TestForm:
             ({"more": "[]"}, "more"),
         ],
     )
-    def test_says_at_the_field_what_is_wrong(self, fresh: TestClient, changes: dict[str, str], field: str) -> None:
+    def test_problems_are_shown_at_their_field(self, fresh: TestClient, changes: dict[str, str], field: str) -> None:
         answer = sent(fresh, **{"params": "", **changes})
         assert 400 <= answer.status_code < 500
         assert marked(answer.text) == [field]
@@ -96,19 +96,19 @@ class TestForm:
         assert re.findall(r"data-list-link>([^<]+)</a></th>", matrix) == ["Condition", "files/*", "*"]
         assert matrix.count('href="/runs/') == 4
 
-    def test_says_all_that_is_wrong_at_once(self, fresh: TestClient) -> None:
+    def test_all_problems_are_shown_together(self, fresh: TestClient) -> None:
         text = sent(fresh, params="{", repeats="many", max_steps="0", levels_2="[1,", benchmark="").text
         assert set(marked(text)) == {"params", "repeats", "max_steps", "factor_2", "benchmark"}
         assert "The study was not started." in text
 
-    def test_a_form_that_was_sent_says_so(self, fresh: TestClient) -> None:
+    def test_form_sent_twice_says_so(self, fresh: TestClient) -> None:
         assert sent(fresh, params="").status_code == 303
         again = sent(fresh, params="", name="another")
         assert again.status_code == 409
         assert "This form has started something already." in again.text
         assert 'name="key" value="k"' not in again.text
 
-    def test_keeps_what_was_typed(self, fresh: TestClient) -> None:
+    def test_input_is_preserved_after_an_error(self, fresh: TestClient) -> None:
         text = sent(fresh, params="", levels_2="<b>").text
         assert 'value="&lt;b&gt;"' in text
         assert 'value="1, 0.5"' in text

@@ -94,7 +94,7 @@ def metrics(cell: Any) -> dict[str, Any]:
 
 
 class TestBudget:
-    def test_over_it_nothing_is_asked(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
+    def test_no_calls_above_the_budget(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
         imported(fresh, factory.own(tmp_path))
         first = submitted(fresh)
         assert ask(FakeModels(always=click(120))) == 4
@@ -165,7 +165,7 @@ class TestStory:
             assert len(lines) == rows, lines
         assert client.get("/demonstrations", headers=PAGE).text.count("buttons") >= 2
 
-    def test_an_endpoint_that_fails_is_no_wrong_answer(
+    def test_endpoint_failure_is_not_a_wrong_answer(
         self, installed: World, fresh: TestClient, ask: Ask, tmp_path: Path
     ) -> None:
         imported(fresh, factory.own(tmp_path, "one"))
@@ -190,7 +190,7 @@ class TestStory:
         (cell,) = results(fresh, study)["cells"]
         assert (metrics(cell)["step_success"], metrics(cell)["task_success"]) == (0.5, 0.0)
 
-    def test_a_picture_that_cannot_be_read_is_no_wrong_answer(
+    def test_unreadable_picture_is_not_a_wrong_answer(
         self, installed: World, fresh: TestClient, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def broken(_: str) -> bytes:
@@ -211,7 +211,7 @@ class TestStory:
         (cell,) = results(fresh, study)["cells"]
         assert (cell["answered"], cell["invalid"], metrics(cell)["step_success"]) == (2, 1, 0.5)
 
-    def test_a_cancelled_study_asks_no_more(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
+    def test_cancelled_study_makes_no_calls(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
         imported(fresh, factory.own(tmp_path))
         study = submitted(fresh)
         assert fresh.post(f"{study['url']}/cancel").status_code == 303
@@ -273,7 +273,7 @@ class TestForms:
         values = metrics(results(fresh, study)["cells"][0])
         assert (values["element_accuracy"], values["step_success"]) == (1.0, 0.5)
 
-    def test_a_tree_that_was_not_recorded_is_no_wrong_answer(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
+    def test_missing_tree_is_not_a_wrong_answer(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
         imported(fresh, factory.omniact(tmp_path), "omniact")
         bare = factory.own_demonstration("bare", 1)
         bare["steps"][0]["elements"] = []
@@ -309,7 +309,7 @@ class TestOwnTrajectories:
         unknown = fresh.post(f"{API}/demonstrations/from-run", json={**body, "name": "no", "run": str(UUID(int=1))})
         assert unknown.json()["code"] == "run_not_found"
 
-    def test_pictures_of_sets_are_no_garbage(self, installed: World, fresh: TestClient, tmp_path: Path) -> None:
+    def test_pictures_of_sets_are_not_collected(self, installed: World, fresh: TestClient, tmp_path: Path) -> None:
         imported(fresh, factory.own(tmp_path))
         installed.do(lambda session: session.execute(update(Artifact).values(last_stored_at=LONG_AGO)))
         before = installed.do(lambda session: session.query(Artifact).count())
@@ -344,7 +344,7 @@ class TestRefusals:
             ({"base": {"agent": "prompt", "params": {"nonsense": 1}}}, "", ""),
         ],
     )
-    def test_nothing_starts_that_cannot(  # noqa: PLR0913, PLR0917 - fixtures and the case
+    def test_impossible_study_is_refused(  # noqa: PLR0913, PLR0917 - fixtures and the case
         self, installed: World, fresh: TestClient, tmp_path: Path, changes: dict[str, Any], code: str, path: str
     ) -> None:
         imported(fresh, factory.own(tmp_path))
@@ -377,7 +377,7 @@ class TestRefusals:
 
 
 class TestForm:
-    def test_starts_what_rest_starts(self, installed: World, fresh: TestClient, tmp_path: Path) -> None:
+    def test_form_starts_the_same_study_as_the_api(self, installed: World, fresh: TestClient, tmp_path: Path) -> None:
         assert "data-empty" in fresh.get("/studies/offline/new", headers=PAGE).text
         files = {"file": ("set.zip", factory.zipped(factory.own(tmp_path)), "application/zip")}
         data = {"name": "buttons", "form": "deskarena"}

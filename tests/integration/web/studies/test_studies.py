@@ -61,7 +61,7 @@ def scored(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 class TestApi:
-    def test_submitting(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
+    def test_submitted_study_is_returned(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
         assert submitted["factors"] == [
             {"name": "image.scale", "levels": [1, 0.5]},
             {"name": "perturbation", "levels": [None, "moved"]},
@@ -103,7 +103,7 @@ class TestApi:
         assert [item["name"] for item in [*first["items"], *second["items"]]] == ["2", "1", "0"]
         assert second["next"] is None
 
-    def test_results(self, scored: Scored) -> None:
+    def test_results_are_stable(self, scored: Scored) -> None:
         found = scored.client.get(f"{API}/{scored.id}/results").json()
         assert len(found["cells"]) == 3
         assert [row["level"] for row in found["comparisons"]] == [0.5, "moved"]
@@ -116,13 +116,13 @@ class TestApi:
         assert "Holm over 2 levels" in found["methods"]
         assert scored.client.get(f"{API}/{scored.id}/results").json() == found
 
-    def test_no_such_study(self, fresh: TestClient) -> None:
+    def test_unknown_study_is_404(self, fresh: TestClient) -> None:
         address = f"{API}/018f0000-0000-7000-8000-000000000000"
         assert [fresh.get(address).status_code, fresh.get(f"{address}/results").status_code] == [404, 404]
 
 
 class TestPages:
-    def test_an_empty_list_says_how_to_begin(self, fresh: TestClient) -> None:
+    def test_empty_list_shows_the_command(self, fresh: TestClient) -> None:
         assert "deskarena study submit" in fresh.get("/studies").text
 
     def test_the_list_leads_to_the_study(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
@@ -130,13 +130,13 @@ class TestPages:
         assert f'href="/studies/{submitted["id"]}"' in page
         assert "0 of 9 episodes finished" in page
 
-    def test_one_that_has_not_begun(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
+    def test_page_of_a_study_that_has_not_started(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
         page = fresh.get(f"/studies/{submitted['id']}")
         assert page.status_code == 200
         assert "No pair of episodes counts yet" in page.text
         assert "base: waiting 3" in page.text
 
-    def test_the_paired_table(self, scored: Scored) -> None:
+    def test_page_shows_the_paired_table(self, scored: Scored) -> None:
         page = scored.client.get(f"/studies/{scored.id}").text
         assert "of 2 levels" in page
         assert "exact McNemar test" in page
@@ -168,7 +168,7 @@ class TestPages:
         assert all(sum(bars["y"]) == pytest.approx(1) for bars in figure["data"])
 
     @pytest.mark.parametrize(("table", "rows"), [("differences", 2), ("cells", 3), ("steps", 15)])
-    def test_tables(self, scored: Scored, table: str, rows: int) -> None:
+    def test_csv_tables_have_all_rows(self, scored: Scored, table: str, rows: int) -> None:
         answer = scored.client.get(f"/studies/{scored.id}/{table}.csv")
         assert answer.headers["content-type"].startswith("text/csv")
         assert len(list(csv.DictReader(io.StringIO(answer.text)))) == rows

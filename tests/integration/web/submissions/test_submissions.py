@@ -40,7 +40,7 @@ def choose(client: TestClient, preferred: str, person: str = "") -> int:
 
 
 class TestPairs:
-    def test_names_nobody(self, fresh: TestClient, judged: World) -> None:
+    def test_pair_page_hides_the_contestants(self, fresh: TestClient, judged: World) -> None:
         for _ in range(3):
             text = fresh.get(f"/compare/pairs?benchmark={NAME}", headers=PAGE).text
             body = text[text.index("<main") : text.index("</main>")]
@@ -70,14 +70,14 @@ class TestPairs:
         saved = 'attachment; filename="submission-1"'
         assert forms == {"image/png": "inline", "application/octet-stream": saved}
 
-    def test_twice_is_told(self, fresh: TestClient, judged: World) -> None:
+    def test_second_choice_is_a_conflict(self, fresh: TestClient, judged: World) -> None:
         shown = ids(fresh.get(f"/compare/pairs?benchmark={NAME}", headers=PAGE).text)
         form = {**shown, "preferred": "left", "benchmark": NAME}
         assert fresh.post("/compare/pairs", data=form, follow_redirects=False).status_code == 303
         assert fresh.post("/compare/pairs", data=form, headers=PAGE).status_code == 409
         assert judged
 
-    def test_without_works(self, fresh: TestClient) -> None:
+    def test_page_without_submissions_says_so(self, fresh: TestClient) -> None:
         assert "no-submissions" in fresh.get("/compare/pairs", headers=PAGE).text
 
     def test_unknown_submissions_are_404(self, fresh: TestClient) -> None:
@@ -95,7 +95,7 @@ def works_of(world: World) -> list[UUID]:
 
 
 class TestBoard:
-    def test_page_and_table(self, fresh: TestClient, judged: World) -> None:
+    def test_page_and_csv_agree(self, fresh: TestClient, judged: World) -> None:
         for person in ("Ada", "Grace"):
             for _ in range(3):
                 assert choose(fresh, "left", person) == 303
@@ -106,7 +106,7 @@ class TestBoard:
         assert sum(int(row["wins"]) for row in rows) == sum(int(row["losses"]) for row in rows) == 6
         assert judged
 
-    def test_api(self, fresh: TestClient, judged: World) -> None:
+    def test_api_accepts_choices_and_returns_the_board(self, fresh: TestClient, judged: World) -> None:
         pair = fresh.get(f"/api/v1/benchmarks/{NAME}/pairs/next").json()
         assert (pair["compared"], pair["remaining"]) == (0, 3)
         assert fresh.get(pair["left"]["files"][0]).status_code == 200
@@ -122,7 +122,7 @@ class TestBoard:
         installation.benchmark()
         assert "no-submissions" in fresh.get("/leaderboards/starter/submissions", headers=PAGE).text
 
-    def test_the_runs_page_counts_them_beside(self, fresh: TestClient, judged: World) -> None:
+    def test_run_counts_submissions_separately(self, fresh: TestClient, judged: World) -> None:
         run = fresh.get("/api/v1/runs").json()["items"][0]
         assert run["counts"]["handed_in"] == 1
         text = fresh.get(f"/runs/{run['id']}", headers=PAGE).text

@@ -88,7 +88,7 @@ class TestShow:
         assert (seen.head["note"], seen.head["media_type"], seen.head["width"]) == ("n", "image/jpeg", 4)
         assert asked(agent_channel_store.latest_seen(attempt, picture=True)).picture == b"\xff\xd8"
 
-    def test_tells_who_waits(self, attempt: UUID) -> None:
+    def test_notifies_a_waiting_agent(self, attempt: UUID) -> None:
         async def wait() -> int | None:
             async with asyncio.timeout(20):
                 async for _ in agent_channel_store.subscribe_line(attempt, uuid7()):
@@ -100,7 +100,7 @@ class TestShow:
 
         assert asked(wait()) == 2
 
-    def test_nothing_is_left_after_the_end(self, attempt: UUID) -> None:
+    def test_close_removes_the_observation(self, attempt: UUID) -> None:
         line = RedisChannel(attempt)
         line.show(SEEN, {})
         line.close()
@@ -116,7 +116,7 @@ class TestSay:
         assert asked(agent_channel_store.say(attempt, "2", {"index": 2, "reply": "FAIL"})) is ReplyStatus.OTHER
         assert line.take(0.0) is None
 
-    def test_a_full_queue_takes_no_more(self, attempt: UUID) -> None:
+    def test_full_queue_refuses_replies(self, attempt: UUID) -> None:
         async def fill() -> list[ReplyStatus]:
             return [await agent_channel_store.say(attempt, str(number), {}) for number in range(MOST_WAITING + 1)]
 
@@ -136,7 +136,7 @@ class TestBrokerAway:
         with dead_broker(), pytest.raises(ClusterLost):
             RedisChannel(uuid7(), patience=0.5).take(30.0)
 
-    def test_so_it_is_for_who_asks_in_short_pieces(self) -> None:
+    def test_short_polls_also_time_out(self) -> None:
         with dead_broker():
             line = RedisChannel(uuid7(), patience=1.5)
             with raises_code(ClusterLost, "agent_channel_down", mentions="broker"):
@@ -144,7 +144,7 @@ class TestBrokerAway:
             assert line.wait_seconds() >= 1.5
             assert "not been heard from since" in line.unheard()
 
-    def test_an_answer_that_a_restored_broker_lacks_is_asked_for_again(
+    def test_reply_missing_from_a_restored_broker_is_requested_again(
         self, attempt: UUID, redis_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """It came back with the observation of a moment ago, from its disk or from a copy."""
@@ -183,7 +183,7 @@ class TestBrokerAway:
             events.configure("")
             server.stop()
 
-    def test_an_answer_waits_until_a_broker_that_forgot_all_is_told_again(self, tmp_path: Path) -> None:
+    def test_reply_waits_until_an_emptied_broker_has_the_observation_again(self, tmp_path: Path) -> None:
         server = start_broker(tmp_path / "broker")
         events.configure(server.url)
         found = under_way(uuid7())
@@ -204,7 +204,7 @@ class TestBrokerAway:
             events.configure("")
             server.stop()
 
-    def test_a_forgotten_answer_is_asked_for_again(self, tmp_path: Path) -> None:
+    def test_reply_lost_by_the_broker_is_requested_again(self, tmp_path: Path) -> None:
         """The agent, whose answer was accepted, waits for the next step; the worker waits for that answer."""
         server = start_broker(tmp_path / "broker")
         events.configure(server.url)
@@ -230,9 +230,7 @@ class TestBrokerAway:
             events.configure("")
             server.stop()
 
-    def test_an_older_observation_that_came_back_is_replaced(
-        self, attempt: UUID, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_restored_older_observation_is_replaced(self, attempt: UUID, monkeypatch: pytest.MonkeyPatch) -> None:
         """A broker that keeps its data on disk begins anew with that of a moment ago."""
         monkeypatch.setattr("worker.agents.redis_channel.RENEW_SECONDS", 0.0)
         line = RedisChannel(attempt)
@@ -243,14 +241,14 @@ class TestBrokerAway:
 
 
 class TestGive:
-    def test_only_the_step_that_waits_is_answered(self, attempt: UUID) -> None:
+    def test_reply_to_another_step_is_refused(self, attempt: UUID) -> None:
         RedisChannel(attempt).show(SEEN, {})
         with raises_code(Conflict, "step_not_waiting", mentions="step 2"):
             asked(agent_channel.give(under_way(attempt), 1, 1, {"index": 1}))
         assert asked(agent_channel.give(under_way(attempt), 2, 1, {"index": 2}))
         assert not asked(agent_channel.give(under_way(attempt), 2, 1, {"index": 2}))
 
-    def test_nothing_waits_after_the_agent_s_part(self, attempt: UUID) -> None:
+    def test_replies_are_refused_during_evaluation(self, attempt: UUID) -> None:
         over = replace(under_way(attempt), attempt_state=AttemptState.EVALUATING)
         with raises_code(Conflict, "step_not_waiting"):
             asked(agent_channel.give(over, 2, 1, {"index": 2}))
@@ -273,7 +271,7 @@ class TestApiAway:
             yield found
             found.delete("deskarena:api")
 
-    def test_an_outage_is_nobodys_time_until_its_program_is_heard_of(self, attempt: UUID, broker: redis.Redis) -> None:
+    def test_outage_time_is_excluded_until_the_agent_is_heard_again(self, attempt: UUID, broker: redis.Redis) -> None:
         line = RedisChannel(attempt)
         asked(agent_channel_store.mark_api())
         asked(agent_channel_store.mark_heard(attempt))
@@ -294,7 +292,7 @@ class TestApiAway:
         assert line.take(0.3) is None
         assert line.wait_seconds() == held
 
-    def test_one_of_an_older_release_says_nothing_of_itself(self, attempt: UUID, broker: redis.Redis) -> None:
+    def test_api_of_an_older_release_counts_as_available(self, attempt: UUID, broker: redis.Redis) -> None:
         assert not broker.exists("deskarena:api")
         line = RedisChannel(attempt)
         assert line.take(0.5) is None

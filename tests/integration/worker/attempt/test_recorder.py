@@ -48,7 +48,7 @@ def recorder(world: World, claim: Claim, hold: HeldLease) -> Iterator[AttemptRec
 
 
 class TestStep:
-    def test_is_kept_durably_when_flush_returns(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
+    def test_is_stored_when_flush_returns(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
         recorder.step(record(0))
         recorder.flush()
         (kept,) = steps(world, claim.attempt_id)
@@ -56,7 +56,9 @@ class TestStep:
         assert world.store.get(str(kept.frame_sha256)) == FRAME.data
         assert world.store.get(str(kept.a11y_sha256)) == b"<desktop-frame/>"
 
-    def test_has_the_hash_of_its_screen(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
+    def test_stores_the_perceptual_hash_of_the_screen(
+        self, world: World, claim: Claim, recorder: AttemptRecorder
+    ) -> None:
         frame = Frame(data=pictures.desktop("a", 1), media_type="image/jpeg", width=1280, height=720)
         recorder.step(record(0, frame))
         recorder.step(record(1))
@@ -66,13 +68,13 @@ class TestStep:
         assert stored % 2**64 == perceptual_hash(frame)
         assert damaged is None
 
-    def test_steps_are_kept_in_order(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
+    def test_steps_are_stored_in_order(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
         for index in range(5):
             recorder.step(record(index))
         recorder.flush()
         assert [step.index for step in steps(world, claim.attempt_id)] == list(range(5))
 
-    def test_without_room_the_attempt_is_lost(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
+    def test_full_disk_loses_the_attempt(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
         world.store.room = 0
         recorder.step(record(0))
         with raises_code(ClusterLost, "service_unavailable", mentions="disk is full"):
@@ -81,7 +83,7 @@ class TestStep:
 
 
 class TestFence:
-    def test_nothing_is_written_once_the_lease_was_taken_away(
+    def test_nothing_is_written_after_the_lease_is_released(
         self, world: World, claim: Claim, recorder: AttemptRecorder
     ) -> None:
         world.do(claims.release_lease, claim.lease_id, "taken away")
@@ -96,7 +98,7 @@ class TestFence:
         (attempt,) = attempts(world, claim.episode_id)
         assert attempt.failure_message == "taken away"
 
-    def test_nothing_is_written_once_the_hold_is_lost(
+    def test_nothing_is_written_after_the_lease_expires(
         self, world: World, claim: Claim, recorder: AttemptRecorder, hold: HeldLease
     ) -> None:
         hold.stop(LeaseLost("no heartbeat got through"))
@@ -106,7 +108,7 @@ class TestFence:
 
 
 class TestLost:
-    def test_is_written_also_by_an_attempt_that_was_told_to_stop(
+    def test_is_written_by_a_stopped_attempt(
         self, world: World, claim: Claim, recorder: AttemptRecorder, hold: HeldLease
     ) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
@@ -117,16 +119,14 @@ class TestLost:
         assert attempt.failure_message == "the worker was stopped"
         assert attempt.seconds == {"reset": 0.1, "agent": 1.0}
 
-    def test_a_step_that_is_being_written_comes_first(
-        self, world: World, claim: Claim, recorder: AttemptRecorder
-    ) -> None:
+    def test_pending_step_is_written_first(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
         recorder.step(record(0))
         recorder.lost(GONE, {}, after_action=True)
         assert len(steps(world, claim.attempt_id)) == 1
 
 
 class TestCancelled:
-    def test_is_what_the_heartbeat_has_heard(self, recorder: AttemptRecorder, hold: HeldLease) -> None:
+    def test_reports_the_cancellation_from_the_heartbeat(self, recorder: AttemptRecorder, hold: HeldLease) -> None:
         assert not recorder.cancelled()
         hold.stop(Cancelled("the run was cancelled"))
         assert recorder.cancelled()
@@ -138,7 +138,7 @@ class TestCancelled:
 
 
 class TestStore:
-    def test_the_local_store_is_one(self, world: World, claim: Claim, hold: HeldLease, tmp_path: Path) -> None:
+    def test_folder_store_stores_the_frame(self, world: World, claim: Claim, hold: HeldLease, tmp_path: Path) -> None:
         from backend.services.artifacts.stores.folder import FolderStore
 
         store = FolderStore(tmp_path)

@@ -153,7 +153,7 @@ class TestScored:
         assert (shown.judged, shown.steps.spent.usd) == (page.judged, 0.0)
         assert run.pins["prompts"]["judge"] == PROMPT_SHA256
 
-    def test_an_invalid_reply_is_mended(self, here: Installation) -> None:
+    def test_invalid_reply_is_retried(self, here: Installation) -> None:
         _, episode = here.run(answer(opened=True), GOOD)
         assert episode.score == 1.0
         assert [row.usable for row in here.all(JudgeResponse)] == [False, True]
@@ -164,13 +164,13 @@ class TestScored:
         assert episode.score == 1.0
         assert sorted(row.vote_index for row in here.all(JudgeResponse)) == [0, 1, 2]
 
-    def test_the_presets_temperature(self, here: Installation) -> None:
+    def test_preset_sets_the_temperature(self, here: Installation) -> None:
         run, _ = here.run(GOOD, preset="windowsworld")
         assert run.config["judge"]["temperature"] == 0.3
 
 
 class TestScoredAgain:
-    def test_the_kept_answers_are_read_and_nobody_is_asked(self, here: Installation) -> None:
+    def test_stored_responses_are_reused_without_a_call(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.tape.unlink()
         here.ask(episode)
@@ -187,7 +187,7 @@ class TestScoredAgain:
 class TestAnotherJudge:
     OTHER = JudgeConfig(endpoint="tape", model="judge-2", votes=3, temperature=0.3)
 
-    def test_its_verdict_stands_beside_the_old_one(self, here: Installation) -> None:
+    def test_new_verdict_is_stored_beside_the_old_one(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, HALF)
         here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
@@ -199,7 +199,7 @@ class TestAnotherJudge:
         assert [(one.current, one.score) for one in (old, new)] == [(True, 0.0), (False, 1.0)]
         assert here.all(Episode)[0].score == 0.0
 
-    def test_it_is_a_judge_of_its_own_with_its_own_verdicts(self, here: Installation) -> None:
+    def test_other_configuration_is_a_separate_judge(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, HALF)
         here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
@@ -214,14 +214,14 @@ class TestAnotherJudge:
             ("judge-2", "final"): True,
         }
 
-    def test_it_may_count_if_that_is_asked_for(self, here: Installation) -> None:
+    def test_new_verdict_counts_on_request(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, GOOD)
         here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER, make_current=True))
         assert here.rescorer().process_next()
         assert here.all(Episode)[0].score == 1.0
 
-    def test_without_an_answer_the_old_verdict_stands(self, here: Installation) -> None:
+    def test_old_verdict_stays_when_the_judge_fails(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record("yes", "no")
         here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
@@ -231,7 +231,7 @@ class TestAnotherJudge:
         assert "cannot be used" in row.rescore.message
         assert here.all(Episode)[0].score == 0.0
 
-    def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
+    def test_unknown_endpoint_is_refused(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         with raises_code(UnknownPlugin, "unknown_plugin", mentions="'tapes'"):
             here.ask(episode, reevaluation.ReevaluationOptions(judge=JudgeConfig(endpoint="tapes", model="m")))
@@ -253,7 +253,7 @@ class TestWithoutVerdict:
             ((), "has no reply"),
         ],
     )
-    def test_nothing_is_scored_and_the_pictures_wait_for_another_try(
+    def test_episode_without_a_verdict_is_scheduled_for_a_retry(
         self, here: Installation, replies: tuple[str, ...], words: str
     ) -> None:
         episode = here.unjudged(*replies)
@@ -263,7 +263,7 @@ class TestWithoutVerdict:
         assert here.all(Measure) == here.all(JudgeVerdict) == []
         assert len(here.all(JudgeResponse)) == len(replies)
 
-    def test_the_judge_is_asked_again_and_the_episode_is_scored_once(self, here: Installation) -> None:
+    def test_retried_judge_scores_the_episode_once(self, here: Installation) -> None:
         episode = here.unjudged(answer(opened=True), "yes")
         here.record(HALF)
         here.make_due()
@@ -276,7 +276,7 @@ class TestWithoutVerdict:
         assert here.all(Run)[0].state == "completed"
         assert here.world.do(episode_page, found.id, None).repeated
 
-    def test_without_an_answer_to_the_end_it_is_lost(self, here: Installation) -> None:
+    def test_episode_is_lost_after_the_last_failed_retry(self, here: Installation) -> None:
         here.unjudged("yes", "yes")
         for _ in REPEAT_PAUSES:
             here.make_due()
@@ -288,14 +288,14 @@ class TestWithoutVerdict:
 
 
 class TestSubmit:
-    def test_a_run_in_which_everything_is_judged_needs_a_judge(self, here: Installation) -> None:
+    def test_run_with_only_judged_tasks_requires_a_judge(self, here: Installation) -> None:
         here.world.benchmark(benchmark_of(judged_task()))
         here.start_worker()
         with raises_code(Invalid, "judge_missing") as raised:
             submit(here.world)
         assert raised.value.path == "judge"
 
-    def test_where_only_some_are_judged_those_are_not_runnable(self, here: Installation) -> None:
+    def test_judged_tasks_are_not_runnable_without_a_judge(self, here: Installation) -> None:
         here.world.benchmark(benchmark_of(judged_task(), note_task()))
         worker = here.start_worker()
         run = submit(here.world)
@@ -304,7 +304,7 @@ class TestSubmit:
         assert found["not_runnable"] == "a model judges it, and the run names none: give it a judge"
         assert "scored" in found
 
-    def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
+    def test_unknown_endpoint_is_refused(self, here: Installation) -> None:
         here.world.benchmark(benchmark_of(judged_task()))
         here.start_worker()
         with raises_code(UnknownPlugin, "unknown_plugin", mentions="'tapes'"):

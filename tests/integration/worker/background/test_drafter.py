@@ -76,7 +76,7 @@ class TestOne:
             with pytest.raises((Conflict, Invalid)):
                 draft_reviews.submit(session, made[0].id)
 
-    def test_an_answer_of_another_form_keeps_nothing(self, installed: World) -> None:
+    def test_invalid_reply_creates_no_draft(self, installed: World) -> None:
         asked = ask(installed)
         bad = json.dumps({"drafts": [proposal(), proposal(name="x y")]})
         assert drafter(installed, FakeModels(bad)).process_next()
@@ -87,7 +87,7 @@ class TestOne:
             project, _ = installed.who(session)
             assert drafts.list_drafts(session, project).items == []
 
-    def test_an_answer_with_half_a_character_is_refused(self, installed: World) -> None:
+    def test_reply_with_a_lone_surrogate_is_refused(self, installed: World) -> None:
         asked = ask(installed)
         bad = json.dumps({"drafts": [proposal(setup=[{"type": "launch", "parameters": {"command": ["\ud800"]}}])]})
         assert "\\ud800" in bad
@@ -96,7 +96,7 @@ class TestOne:
         assert (found.state, found.created_count) == ("failed", 0)
         assert "lone surrogate" in found.message
 
-    def test_a_key_that_is_taken_is_left_out(self, installed: World) -> None:
+    def test_existing_task_key_is_skipped(self, installed: World) -> None:
         ask(installed)
         assert drafter(installed, FakeModels(GOOD)).process_next()
         again = ask(installed)

@@ -183,7 +183,7 @@ class TestOne:
         assert rescorer.process_next()
         assert (result(world).before, result(world).after) == (1.0, 1.0)
 
-    def test_no_verdict_leaves_the_old_one(
+    def test_failed_evaluation_preserves_the_old_verdict(
         self, world: World, start_worker: StartWorker, rescorer: Rescorer, judge: InProcessJudge
     ) -> None:
         episode = played(world, start_worker, note_task(oracle=SOLUTION))
@@ -194,7 +194,9 @@ class TestOne:
         assert (row.rescore.state, row.rescore.message, row.after) == ("failed", "the metric broke", None)
         assert world.do(get_episode, episode).episode.score == 1.0
 
-    def test_bytes_that_are_gone(self, world: World, start_worker: StartWorker, rescorer: Rescorer) -> None:
+    def test_missing_artifact_fails_the_reevaluation(
+        self, world: World, start_worker: StartWorker, rescorer: Rescorer
+    ) -> None:
         episode = played(world, start_worker, note_task(oracle=SOLUTION))
         with world.work() as session:
             for sha256 in session.scalars(select(Evidence.sha256).where(Evidence.sha256.is_not(None))):
@@ -230,7 +232,7 @@ class TestFilesThatCannotBeHad:
         first, _ = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.tries) == ("done", 0)
 
-    def test_in_the_end_it_fails_and_says_why(self, away: World, rescorer: Rescorer) -> None:
+    def test_fails_with_a_reason_after_the_last_retry(self, away: World, rescorer: Rescorer) -> None:
         with away.work() as session:
             session.execute(update(Reevaluation).values(created_at=func.now() - 2 * PATIENCE))
         while rescorer.process_next():
@@ -271,7 +273,7 @@ class TestStopped:
 class TestTurn:
     """Episodes are evaluated, so that the rescorer waits in line."""
 
-    def test_its_turn_comes_and_the_wait_is_none_of_the_evaluations_time(
+    def test_wait_for_a_turn_is_not_evaluation_time(
         self,
         world: World,
         start_worker: StartWorker,
@@ -316,7 +318,9 @@ class TestTurn:
 
 
 class TestThread:
-    def test_it_works_when_woken_and_ends(self, world: World, start_worker: StartWorker, rescorer: Rescorer) -> None:
+    def test_wakes_up_for_a_request_and_stops(
+        self, world: World, start_worker: StartWorker, rescorer: Rescorer
+    ) -> None:
         episode = played(world, start_worker, note_task(oracle=SOLUTION))
         rescorer.start()
         ask(world, episode)

@@ -68,7 +68,7 @@ class TestRun:
         (evaluation,) = evaluations(world, attempt.id)
         assert evaluation.score == 1.0
 
-    def test_a_lease_is_kept_while_there_is_work_and_then_given_back(
+    def test_lease_is_reused_while_there_is_work_and_then_released(
         self, world: World, start_worker: StartWorker
     ) -> None:
         world.benchmark(benchmark_of(*[note_task(f"n-{number}") for number in range(6)]))
@@ -119,7 +119,7 @@ class TestStopped:
         assert episode.score is None
         until(lambda: worker.provider.opened[0].closed, what="the desktop is gone")
 
-    def test_a_lease_that_was_taken_away_stops_its_attempt_without_a_word(
+    def test_released_lease_stops_its_attempt_without_writes(
         self, world: World, under_way: tuple[InProcessWorker, object]
     ) -> None:
         worker, run_id = under_way
@@ -134,7 +134,7 @@ class TestStopped:
         assert (second.state, episode.score) == ("scored", 0.0)
         assert evaluations(world, first.id) == []
 
-    def test_a_worker_that_is_stopped_hands_its_attempt_back(
+    def test_stopping_worker_releases_its_attempt(
         self, world: World, start_worker: StartWorker, under_way: tuple[InProcessWorker, object]
     ) -> None:
         worker, run_id = under_way
@@ -148,7 +148,7 @@ class TestStopped:
         (episode,) = finished(world, run_id)  # type: ignore[arg-type]
         assert [attempt.state for attempt in attempts(world, episode.id)] == ["lost", "scored"]
 
-    def test_one_with_a_grace_finishes_its_attempt_and_begins_no_other(self, world: World, tmp_path: Path) -> None:
+    def test_grace_period_finishes_the_attempt_and_starts_no_other(self, world: World, tmp_path: Path) -> None:
         world.benchmark(benchmark_of())
         alive = tmp_path / "alive"
         settings = Settings(
@@ -168,7 +168,7 @@ class TestStopped:
         assert sorted(episode.state for episode in episodes(world, run.id)) == ["scored", "waiting"]
         assert all(lease.released_at for lease in leases(world))
 
-    def test_none_begins_on_a_schema_that_is_too_old(
+    def test_no_attempt_starts_on_an_outdated_schema(
         self, world: World, start_worker: StartWorker, caplog: pytest.LogCaptureFixture
     ) -> None:
         world.benchmark(benchmark_of())
@@ -201,7 +201,7 @@ class FakeClusterProvider(FakeProvider):
 
 
 class TestAway:
-    def test_nothing_begins_while_a_cluster_is_away_and_what_runs_goes_on(
+    def test_cluster_outage_stops_new_attempts_but_not_running_ones(
         self,
         world: World,
         start_worker: Callable[[FakeProvider], InProcessWorker],
@@ -250,9 +250,7 @@ class TestTrouble:
         assert "disk is full" in first.failure_message
         assert episode.state == "scored"
 
-    def test_nothing_begins_while_there_is_no_room_for_what_an_attempt_leaves(
-        self, world: World, start_worker: StartWorker
-    ) -> None:
+    def test_no_attempt_starts_while_the_artifact_store_is_full(self, world: World, start_worker: StartWorker) -> None:
         world.benchmark(benchmark_of(*[note_task(f"n-{number}") for number in range(6)]))
         world.store.room = 0
         worker = start_worker()

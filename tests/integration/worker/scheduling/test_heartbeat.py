@@ -54,23 +54,23 @@ class TestBeat:
         assert leases(beating.world)[0].heartbeat_at > before
         assert beating.hold.error is None
 
-    def test_tells_of_a_lease_that_was_taken_away(self, beating: Beating) -> None:
+    def test_reports_a_released_lease(self, beating: Beating) -> None:
         beating.world.do(claims.release_lease, beating.claim.lease_id, "taken away")
         beating.heart.beat()
         assert isinstance(beating.hold.error, LeaseLost)
 
-    def test_tells_of_a_cancelled_run(self, beating: Beating) -> None:
+    def test_reports_a_cancelled_run(self, beating: Beating) -> None:
         beating.world.do(cancel_run, beating.run.id)
         beating.heart.beat()
         assert isinstance(beating.hold.error, Cancelled)
 
-    def test_a_cancelled_run_concerns_only_an_attempt_that_goes_on(self, beating: Beating) -> None:
+    def test_cancellation_does_not_affect_an_ended_attempt(self, beating: Beating) -> None:
         beating.hold.ends()
         beating.world.do(cancel_run, beating.run.id)
         beating.heart.beat()
         assert beating.hold.error is None
 
-    def test_it_does_not_concern_the_attempt_that_has_begun_meanwhile(self, beating: Beating) -> None:
+    def test_cancellation_does_not_affect_a_newer_attempt(self, beating: Beating) -> None:
         class Slow(Database):
             def once(self, work: Callable[[Session], T]) -> T:
                 answer = super().once(work)
@@ -85,7 +85,7 @@ class TestBeat:
         heart.stop()
         assert beating.hold.error is None
 
-    def test_a_worker_that_is_unknown_has_to_register_again(self, beating: Beating) -> None:
+    def test_unknown_worker_has_to_register_again(self, beating: Beating) -> None:
         beating.heart.start(uuid4())
         beating.heart.beat()
         assert beating.heart.worker_id is None
@@ -98,14 +98,14 @@ def open_desktop() -> FakeOpenDesktop:
 
 
 class TestWatch:
-    def test_a_lease_that_ran_out_is_noticed_without_the_database(self, beating: Beating) -> None:
+    def test_expired_lease_is_noticed_without_the_database(self, beating: Beating) -> None:
         short, desktop = HeldLease(LeaseGrant(beating.claim.lease_id, "local"), 0.1), open_desktop()
         short.attach(desktop)
         beating.holds.add(short)
         until(lambda: desktop.closed, what="the watch has looked")
         assert isinstance(short.error, LeaseLost)
 
-    def test_one_that_cannot_be_looked_at_does_not_keep_it_from_the_others(self, beating: Beating) -> None:
+    def test_broken_lease_does_not_block_the_others(self, beating: Beating) -> None:
         asked: list[float] = []
 
         def broken() -> float:

@@ -40,7 +40,7 @@ def shown(world: World) -> AttemptWait | None:
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "slow"])
-def test_the_page_says_it_and_forgets_it_with_the_attempt(
+def test_page_shows_the_wait_until_the_attempt_ends(
     world: World, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     monkeypatch.setattr(model_pool, "LONG_SECONDS", 0.1)
