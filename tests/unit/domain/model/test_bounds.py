@@ -154,7 +154,7 @@ def test_the_centre_is_inside() -> None:
 
 class TestScoreByRule:
     @pytest.mark.parametrize(("ended_by", "score"), [(EndedBy.INFEASIBLE, 1.0), (EndedBy.DONE, 0.0)])
-    def test_an_infeasible_task_is_solved_by_saying_so(self, ended_by: EndedBy, score: float) -> None:
+    def test_declaring_infeasible_solves_an_infeasible_task(self, ended_by: EndedBy, score: float) -> None:
         evaluation = score_by_rule(EvaluatorSpec.model_validate({"calls": [{"func": "infeasible"}]}), ended_by)
         assert evaluation is not None
         assert evaluation.score == score

@@ -13,10 +13,10 @@ def turns(*parts: Part, patience: int | None = None) -> CheckpointTurns:
 
 
 class TestOpen:
-    def test_sources_are_open_from_the_beginning(self) -> None:
+    def test_sources_are_open_from_the_start(self) -> None:
         assert [one.name for one in turns(part("a"), part("b"), part("c", "a")).open()] == ["a", "b"]
 
-    def test_a_part_opens_when_all_before_it_are_reached(self) -> None:
+    def test_checkpoint_opens_when_its_predecessors_are_reached(self) -> None:
         state = turns(part("a"), part("b"), part("c", "a", "b"))
         state.reach("a", 0)
         assert [one.name for one in state.open()] == ["b"]
@@ -45,10 +45,10 @@ class TestReach:
 
 
 class TestStalled:
-    def test_without_patience_never(self) -> None:
+    def test_never_stalled_without_patience(self) -> None:
         assert not turns(part("a")).stalled(10_000)
 
-    def test_after_so_many_steps_without_anything_new(self) -> None:
+    def test_stalled_after_the_patience_without_progress(self) -> None:
         state = turns(part("a"), part("b"), patience=3)
         assert not state.stalled(1)
         assert state.stalled(2)
@@ -56,7 +56,7 @@ class TestStalled:
         assert not state.stalled(4)
         assert state.stalled(5)
 
-    def test_not_once_all_are_reached(self) -> None:
+    def test_not_stalled_when_all_are_reached(self) -> None:
         state = turns(part("a"), patience=1)
         state.reach("a", 0)
         assert not state.stalled(50)

@@ -22,22 +22,22 @@ GOOD = {"returncode": 0, "output": "", "error": ""}
         ({"waited": 0.5}, False),
     ],
 )
-def test_failures_of_code(result: dict[str, Any], failed: bool) -> None:  # noqa: FBT001 - a table.
+def test_recognizes_failed_code(result: dict[str, Any], failed: bool) -> None:  # noqa: FBT001 - a table.
     assert code_failed([{}, result]) is failed
 
 
 class TestReport:
-    def test_has_the_end_of_the_error(self) -> None:
+    def test_contains_the_end_of_the_error(self) -> None:
         error = "\n".join("x" * 300 + str(number) for number in range(100))
         report = code_report([{**GOOD, "returncode": 1, "error": error}])
         assert report.endswith("99")
         assert len(report) < LONGEST + 100
         assert len(report.splitlines()) <= LINES + 1
 
-    def test_has_the_exit_code_where_nothing_was_written(self) -> None:
+    def test_contains_the_exit_code_without_output(self) -> None:
         assert "3" in code_report([{**GOOD, "returncode": 3}])
 
-    def test_says_that_a_script_did_not_end(self) -> None:
+    def test_reports_a_timeout(self) -> None:
         result = {"error": "the command did not end within 30 s and was killed", "kind": "timeout"}
         assert "30 s" in code_report([result])
 
@@ -59,5 +59,5 @@ class TestOneLine:
             ({"skipped": "after an invalid action"}, "", ""),
         ],
     )
-    def test_of_a_step(self, result: dict[str, Any], failure: str, refused: str) -> None:
+    def test_one_line_per_step(self, result: dict[str, Any], failure: str, refused: str) -> None:
         assert (code_failure([{}, result]), refusal([{}, result])) == (failure, refused)

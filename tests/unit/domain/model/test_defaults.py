@@ -41,12 +41,12 @@ def test_metrics_are_joined_by_and_each_part_counts_once() -> None:
     assert (spec.strict_upstream, spec.stepwise, spec.patience) == (False, False, None)
 
 
-def test_a_click_is_one_of_the_left_button_where_the_pointer_is() -> None:
+def test_click_defaults_to_the_left_button_at_the_pointer() -> None:
     click = Action(type=ActionType.CLICK)
     assert (click.button, click.clicks, click.x, click.y, click.dx, click.dy) == ("left", 1, None, None, 0, 0)
 
 
-def test_a_window_of_unknown_place_has_no_size_and_is_not_active() -> None:
+def test_window_of_unknown_position_is_empty_and_inactive() -> None:
     window = Window(title="Files")
     assert (window.x, window.y, window.width, window.height, window.active) == (0, 0, 0, 0, False)
 
@@ -70,11 +70,11 @@ class TestUsage:
 
 
 class TestStepTiming:
-    def test_a_phase_that_was_not_measured_took_no_time(self) -> None:
+    def test_unmeasured_phase_is_zero(self) -> None:
         assert set(StepTiming().model_dump().values()) == {0.0}
         assert StepTiming(total=3.0).overhead == 3.0
 
-    def test_overhead_is_what_no_other_phase_took(self) -> None:
+    def test_overhead_is_the_remaining_time(self) -> None:
         timing = StepTiming(agent=1, wait=2, action=4, settle=8, person=16, check=32, total=100)
         assert timing.overhead == 37
 

@@ -8,19 +8,19 @@ from tests.error_codes import raises_code
 
 
 class TestFilters:
-    def test_solved_ones_unless_told_otherwise(self) -> None:
+    def test_default_is_solved_attempts(self) -> None:
         assert Filters().results == (AttemptResult.SOLVED,)
 
     @pytest.mark.parametrize("text", ["CR>=0.5", "CR=0.5", " CR >= 5e-1 "])
-    def test_a_floor_from_text(self, text: str) -> None:
+    def test_parses_a_minimum_from_text(self, text: str) -> None:
         assert Filters.model_validate({"measures": [text]}).measures == (MeasureMinimum(name="CR", least=0.5),)
 
     @pytest.mark.parametrize("text", ["CR", "CR>0.5", ">=1", "CR>=much", "CR>=nan", "x" * 500])
-    def test_refuses_what_is_no_floor(self, text: str) -> None:
+    def test_invalid_minimum_is_refused(self, text: str) -> None:
         with pytest.raises(ValidationError):
             Filters.model_validate({"measures": [text]})
 
-    def test_a_time_needs_its_zone(self) -> None:
+    def test_time_requires_a_zone(self) -> None:
         with pytest.raises(ValidationError, match="zone"):
             Filters.model_validate({"since": "2026-11-01T00:00:00"})
         with pytest.raises(ValidationError, match="zone"):
@@ -37,7 +37,7 @@ class TestFilters:
         ("values", "path"),
         [({"min_score": 2}, "min_score"), ({"measures": ["CR>=0.5", "CR"]}, "measures.1"), ({"color": 1}, "color")],
     )
-    def test_a_wrong_field_is_named(self, values: dict[str, object], path: str) -> None:
+    def test_invalid_field_is_named(self, values: dict[str, object], path: str) -> None:
         with raises_code(Invalid, "invalid_request", path=path):
             read_filters(values)
 
@@ -49,7 +49,7 @@ class TestExportRequest:
 
 
 class TestCheckForm:
-    def test_a_form_without_a_table(self) -> None:
+    def test_format_without_a_table_is_refused(self) -> None:
         check_form("x", "jsonl", None)
         with raises_code(Invalid, "invalid_request", path="format"):
             check_form("x", "parquet", None)

@@ -14,7 +14,7 @@ class TestLabelFilter:
         assert label_filter(["drift=a=b"]) == {"drift": ["a=b"]}
 
     @pytest.mark.parametrize("condition", ["level", "=L1", "level=", "Level=L1", "le vel=1", f"level={'x' * 61}"])
-    def test_refuses_what_is_no_condition(self, condition: str) -> None:
+    def test_invalid_condition_is_refused(self, condition: str) -> None:
         with pytest.raises(Invalid) as error:
             label_filter(["level=L1", condition])
         assert (error.value.code, error.value.path) == ("invalid_label_condition", "where.1")
@@ -38,18 +38,18 @@ class TestMatches:
         assert matches({"level": ["L1"]}, {"team": ["unlabelled"]})
         assert not matches({"team": ["red"]}, {"team": ["unlabelled"]})
 
-    def test_no_condition_takes_every_task(self) -> None:
+    def test_empty_filter_matches_every_task(self) -> None:
         assert matches({}, {})
 
 
 class TestOrder:
-    def test_is_that_of_tables(self) -> None:
+    def test_order_follows_the_tables(self) -> None:
         assert order_values({"hard", "unlabelled", "easy", "medium"}) == ["easy", "medium", "hard", "unlabelled"]
         assert order_values({"10", "9", "2.5"}) == ["2.5", "9", "10"]
         assert order_values({"SDK", "PP", "LIF"}) == ["PP", "LIF", "SDK"]
         assert order_values({"L2", "L1"}) == ["L1", "L2"]
 
 
-def test_a_label_with_too_many_values_is_no_cut() -> None:
+def test_label_with_too_many_values_is_not_a_cut() -> None:
     tasks = [{"level": [f"L{at % 3}"], "twin": [f"task-{at}"]} for at in range(MOST_VALUES + 1)]
     assert cut_labels(tasks) == ["level"]

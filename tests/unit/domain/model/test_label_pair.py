@@ -6,7 +6,7 @@ from backend.domain.model.label_pair import LabelPair, values_of
 
 
 class TestLabelPair:
-    def test_is_the_same_from_either_side(self) -> None:
+    def test_is_symmetric(self) -> None:
         assert (
             LabelPair.sorted_pair("persona", "level")
             == LabelPair.sorted_pair("level", "persona")

@@ -20,19 +20,21 @@ class TestLookOf:
             ("waiting", None, None, OutcomeStyle.WAITING),
         ],
     )
-    def test_each_kind(self, state: str, score: float | None, ended_by: str | None, look: OutcomeStyle) -> None:
+    def test_style_of_each_outcome(
+        self, state: str, score: float | None, ended_by: str | None, look: OutcomeStyle
+    ) -> None:
         assert style_of(state, score, ended_by) is look
 
     @pytest.mark.parametrize("score", [1.0, 0.5, 0.0, None])
     def test_assisted_episodes_are_never_counted_for_the_agent(self, score: float | None) -> None:
         assert style_of("scored", score, "steps", human_assisted=True) is OutcomeStyle.HELPED
 
-    def test_a_lost_one_is_lost_whoever_helped(self) -> None:
+    def test_lost_episode_is_lost_even_if_assisted(self) -> None:
         assert style_of("lost", None, None, human_assisted=True) is OutcomeStyle.LOST
 
 
 class TestStateOf:
-    def test_words_say_more_than_the_kind(self) -> None:
+    def test_label_is_more_specific_than_the_style(self) -> None:
         assert state_style("scored", 1.0, "done", human_assisted=True).style is OutcomeStyle.HELPED
         assert state_style("scored", 0.0, "steps").label == "out of steps"
         assert state_style("scored", 0.5, "done").label == "partially solved, 0.50"
@@ -41,7 +43,7 @@ class TestStateOf:
 
 
 class TestSplit:
-    def test_words_and_sums(self) -> None:
+    def test_text_lists_counts(self) -> None:
         split = OutcomeCounts(
             {OutcomeStyle.WAITING: 3, OutcomeStyle.PASS: 2, OutcomeStyle.RUNNING: 1, OutcomeStyle.LOST: 0}
         )
@@ -49,6 +51,6 @@ class TestSplit:
         assert split.text() == "2 solved, 1 running, 3 waiting"
         assert OutcomeCounts({}).text() == "no episodes"
 
-    def test_only_what_runs_or_waits_has_not_ended(self) -> None:
+    def test_running_and_waiting_have_not_ended(self) -> None:
         assert OutcomeCounts({OutcomeStyle.PASS: 2}).ended == 2
         assert OutcomeCounts(dict.fromkeys(OutcomeStyle, 1)).ended == len(OutcomeStyle) - 2

@@ -14,7 +14,7 @@ def found(model: str, day: date = TODAY, sent: int = 1000, own: tuple[Price, ...
 
 
 class TestPriceOf:
-    def test_a_name_of_the_list(self) -> None:
+    def test_listed_model_has_a_price(self) -> None:
         assert (found("gpt-4o").input, found("gpt-4o").cached, found("gpt-4o").output) == (2.5, 1.25, 10)
 
     @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ class TestPriceOf:
         assert found(model).model == listed
 
     @pytest.mark.parametrize("model", ["gpt-4o-audio", "my-own-model", "", "gpt", "claude-opus-4-5-fast"])
-    def test_a_variant_that_is_not_listed_is_unknown(self, model: str) -> None:
+    def test_unlisted_variant_is_unknown(self, model: str) -> None:
         assert price_of(model, TODAY, 1000) is None
 
-    def test_the_price_of_that_day(self) -> None:
+    def test_price_depends_on_the_day(self) -> None:
         assert found("claude-sonnet-5-5", date(2026, 10, 6)).cached == 0.2
         assert found("claude-sonnet-5-5", date(2026, 10, 7)).cached == 0.1
 
@@ -47,16 +47,16 @@ class TestPriceOf:
         assert found("gemini-2.5-pro", sent=200_000).input == 1.25
         assert found("gemini-2.5-pro", sent=200_001).input == 2.5
 
-    def test_or_are_unknown_where_the_list_says_nothing(self) -> None:
+    def test_requests_beyond_the_listed_length_are_unknown(self) -> None:
         assert found("gpt-6-sol", sent=272_000).input == 2
         assert price_of("gpt-6-sol", TODAY, 272_001) is None
 
-    def test_the_operator_s_own_counts_first(self) -> None:
+    def test_configured_price_overrides_the_list(self) -> None:
         own = (Price(model="gpt-4o", since=date(2026, 1, 1), input=1, output=2),)
         assert found("gpt-4o", own=own).input == 1
         assert found("gpt-4o-mini", own=own).input == 0.15
 
-    def test_a_beginning_the_longest_first(self) -> None:
+    def test_longest_prefix_wins(self) -> None:
         own = tuple(
             Price(model=name, since=date(2026, 1, 1), input=cost, output=0)
             for name, cost in (("qwen*", 1), ("qwen3-vl*", 2), ("qwen3-vl-8b", 3))
@@ -64,7 +64,7 @@ class TestPriceOf:
         names = ("qwen2", "qwen3-vl-32b", "qwen3-vl-8b")
         assert [found(name, own=own).input for name in names] == [1, 2, 3]
 
-    def test_a_beginning_counts_to_its_last_letter(self) -> None:
+    def test_prefix_must_match_completely(self) -> None:
         own = (Price(model="qwen3*", since=date(2026, 1, 1), input=1, output=0),)
         assert found("qwen3", own=own).input == 1
         assert price_of("qwen2", TODAY, 1000, own) is None
@@ -82,14 +82,14 @@ class TestPriceOf:
 class TestUsd:
     PRICE = Price(model="m", since=TODAY, input=10, cached=1, written=12.5, output=100)
 
-    def test_each_kind_of_token_at_its_price(self) -> None:
+    def test_each_token_kind_has_its_price(self) -> None:
         tokens = Tokens(sent=1000, answered=10, cached=400, written=100)
         assert usd(self.PRICE, tokens) == pytest.approx((500 * 10 + 400 * 1 + 100 * 12.5 + 10 * 100) / 1e6)
 
-    def test_an_hour_of_cache_costs_twice_the_input(self) -> None:
+    def test_one_hour_cache_costs_twice_the_input(self) -> None:
         assert usd(self.PRICE, Tokens(sent=100, answered=0, written=100, hour=100)) == pytest.approx(2000 / 1e6)
 
-    def test_without_a_price_of_their_own_cached_tokens_cost_as_input(self) -> None:
+    def test_cached_tokens_default_to_the_input_price(self) -> None:
         plain = Price(model="m", since=TODAY, input=10, output=100)
         assert usd(plain, Tokens(sent=100, answered=0, cached=50, written=10)) == pytest.approx(1000 / 1e6)
 
@@ -98,12 +98,12 @@ class TestUsd:
 
 
 class TestTable:
-    def test_no_line_stands_twice(self) -> None:
+    def test_entries_are_unique(self) -> None:
         keys = [(price.model, price.since, price.most) for price in PRICES]
         assert sorted(set(keys), key=str) == sorted(keys, key=str)
 
     @pytest.mark.parametrize("price", PRICES, ids=lambda price: f"{price.model} {price.since} {price.most}")
-    def test_answers_cost_more_than_input_and_the_cache_less(self, price: Price) -> None:
+    def test_output_costs_more_than_input_and_cache_less(self, price: Price) -> None:
         assert price.output > price.input > 0
         assert price.cached is None or 0 < price.cached < price.input
         assert price.written is None or price.written > price.input

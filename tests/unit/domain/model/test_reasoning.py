@@ -173,7 +173,7 @@ class TestMarks:
             ("", ""),
         ],
     )
-    def test_an_end_or_a_beginning_may_be_missing(self, text: str, answer: str) -> None:
+    def test_start_or_end_mark_may_be_missing(self, text: str, answer: str) -> None:
         assert split_reasoning(text).answer == answer
 
     @pytest.mark.parametrize(
@@ -194,20 +194,20 @@ class TestMarks:
     def test_marks_that_the_model_types_or_quotes_stay_in_the_answer(self, text: str) -> None:
         assert split_reasoning(text).answer == text
 
-    def test_an_end_within_a_long_line_of_quotes_is_an_end(self) -> None:
+    def test_end_mark_after_many_quotes_is_recognized(self) -> None:
         step = '{"Status": "FINISH", "Args": {"keys": "x"}}'
         assert split_reasoning(f"<think>{step * 9}</think>{step}").answer == step
 
     @pytest.mark.parametrize("begin", [" " * 200_000, "\n" * 200_000, "x" * 300_000 + "<|im_end|>\n"])
-    def test_a_long_text_takes_no_longer_for_its_blanks(self, begin: str) -> None:
+    def test_blank_runs_do_not_slow_down_parsing(self, begin: str) -> None:
         assert split_reasoning(f"{begin}DONE").answer.endswith("DONE")
 
-    def test_a_text_of_marks_alone_is_no_answer(self) -> None:
+    def test_marks_alone_give_an_empty_answer(self) -> None:
         assert split_reasoning("</think>DONE\n" * 10_000).answer == ""
 
 
 class TestActionSpaces:
-    def test_a_token_in_the_reasoning_is_not_carried_out(self) -> None:
+    def test_action_in_the_reasoning_is_not_executed(self) -> None:
         fail = '<think>If not: ```json\n{"action_type": "FAIL"}\n```</think>\n```json\n{"action_type": "WAIT"}\n```'
         assert [action.type for action in Computer13(None).parse(fail)] == ["WAIT"]
         done = "<think>```decision\nDONE\n```</think>\n```decision\nWAIT\n```"

@@ -21,7 +21,7 @@ def pauses(loss: Loss) -> list[float]:
 
 
 @pytest.mark.parametrize("failure", FailureClass)
-def test_each_class_has_its_number(failure: FailureClass) -> None:
+def test_retries_per_failure_class(failure: FailureClass) -> None:
     wanted = 0 if failure is FailureClass.EVALUATOR else RETRIES[failure]
     assert len(pauses(Loss(failure))) == wanted
 
@@ -32,16 +32,16 @@ def test_unexplained_losses_after_an_action_are_retried_once() -> None:
     assert next_try([explained, Loss(FailureClass.GUEST, unexplained=True)]) == 0
 
 
-def test_a_model_s_api_is_left_alone_for_longer_and_longer() -> None:
+def test_model_api_pauses_double() -> None:
     assert pauses(Loss(FailureClass.MODEL_API)) == [5, 10, 20, 40, 80]
 
 
-def test_a_machine_lost_at_work_is_made_up_for_at_once_unless_others_were_just_before() -> None:
+def test_first_machine_loss_is_retried_immediately() -> None:
     assert pauses(Loss(FailureClass.CLUSTER)) == [0, 1, 2, 4, 8]
     assert set(pauses(Loss(FailureClass.GUEST))) == {0.0}
 
 
-def test_a_machine_that_is_not_had_is_asked_for_less_and_less() -> None:
+def test_unavailable_machine_is_retried_with_backoff() -> None:
     result = pauses(Loss(FailureClass.CLUSTER, after_start=False))
     assert len(result) == UNBEGUN_RETRIES
     assert result == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
@@ -59,13 +59,13 @@ def test_the_numbers_of_retries_are_those_of_the_documentation() -> None:
 
 
 @given(LOSSES)
-def test_only_losses_of_the_last_one_s_kind_count(losses: list[Loss]) -> None:
+def test_only_losses_of_the_last_kind_count(losses: list[Loss]) -> None:
     same = [each for each in losses if each.counted_as == losses[-1].counted_as]
     assert next_try(losses) == next_try(same)
 
 
 @given(LOSSES)
-def test_only_a_cluster_s_losses_are_told_apart_by_whether_they_had_begun(losses: list[Loss]) -> None:
+def test_only_cluster_losses_depend_on_after_start(losses: list[Loss]) -> None:
     all_after_start = [
         replace(each, after_start=each.after_start or each.failure is not FailureClass.CLUSTER) for each in losses
     ]

@@ -24,26 +24,26 @@ class TestEvaluatorSpec:
         assert [(call.result or {})["command"][1] for call in spec.all_calls] == ["/end", "/a", "/b", "/b"]
         assert [spec.places(one) for one in spec.parts] == [range(1, 2), range(2, 4)]
 
-    def test_a_task_without_parts_has_the_hash_that_it_always_had(self) -> None:
+    def test_empty_parts_do_not_change_the_hash(self) -> None:
         task = make_task()
         assert "parts" not in task.model_dump(mode="json", exclude_defaults=True)["evaluator"]
 
-    def test_two_parts_of_one_name(self) -> None:
+    def test_duplicate_part_names_are_refused(self) -> None:
         with pytest.raises(ValidationError, match="the same name"):
             task_of_parts(part("a"), part("a"))
 
-    def test_an_early_part_waits_for_no_late_one(self) -> None:
+    def test_step_part_cannot_depend_on_an_end_part(self) -> None:
         with pytest.raises(ValidationError, match="depends on one that is not"):
             task_of_parts(part("a", each_step=False), part("b", "a"))
 
 
 class TestContentHash:
-    def test_a_default_that_is_written_out_changes_nothing(self) -> None:
+    def test_explicit_default_does_not_change_the_hash(self) -> None:
         task = make_task()
         explicit = task.model_copy(update={"labels": Labels(os="linux", feasible=True)})
         assert task.model_copy(update={"labels": Labels()}).content_hash() == explicit.content_hash()
 
-    def test_a_benchmark_is_the_same_in_any_order(self) -> None:
+    def test_task_order_does_not_change_the_benchmark_hash(self) -> None:
         one, two = make_task(), make_task()
         two = two.model_copy(update={"key": TaskKey(domain="files", name="other")})
         hashes = {
@@ -61,7 +61,7 @@ class TestContentHash:
             {"variants": (Variant(axis="context", value="none", task=make_task()),)},
         ],
     )
-    def test_but_not_with_other_content(self, change: dict[str, Any]) -> None:
+    def test_other_content_changes_the_benchmark_hash(self, change: dict[str, Any]) -> None:
         plain: dict[str, Any] = {"kind": "osworld", "tasks": (make_task(),), "assets": {"a": b"1"}}
         assert LoadedBenchmark(**plain).content_hash() != LoadedBenchmark(**plain | change).content_hash()
         same = LoadedBenchmark(**plain, licence="MIT", source="elsewhere", warnings=("odd",))
@@ -69,13 +69,13 @@ class TestContentHash:
 
 
 class TestCheckOrder:
-    def test_an_order_that_everything_fits_into(self) -> None:
+    def test_returns_a_topological_order(self) -> None:
         assert check_order({"c": ("a", "b"), "a": (), "b": ("a",)}) == ("a", "b", "c")
 
-    def test_a_circle(self) -> None:
+    def test_cycle_is_refused(self) -> None:
         with pytest.raises(ValueError, match=r"circle: b, c"):
             check_order({"a": (), "b": ("c",), "c": ("b", "a")})
 
-    def test_an_unknown_name(self) -> None:
+    def test_unknown_name_is_refused(self) -> None:
         with pytest.raises(ValueError, match="'x', which does not exist"):
             check_order({"a": ("x",)})

@@ -75,11 +75,11 @@ def first(values: dict[str, Any], **kept: bool) -> Any:
     ],
     ids=json.dumps,
 )
-def test_say_what_is_wrong(values: dict[str, Any], words: str) -> None:
+def test_messages_describe_the_problem(values: dict[str, Any], words: str) -> None:
     assert problem_words(first(values)) == words
 
 
-def test_without_limits_pydantic_s_words_are_kept() -> None:
+def test_pydantic_message_is_used_without_limits() -> None:
     assert problem_words(first({"colour": "green"}, include_context=False)) == "must be 'red' or 'blue'"
 
 

@@ -20,17 +20,17 @@ class TestClosed:
               ClosedSlots(1, "broken", "b")], "3 broken (b), 2 for other reasons"),
         ],
     )  # fmt: skip
-    def test_says_the_commonest_reason(self, slots: list[ClosedSlots], expected: str) -> None:
+    def test_reports_the_most_common_reason(self, slots: list[ClosedSlots], expected: str) -> None:
         text = f"no k8s slot is usable: {expected}; see the workers page"
         assert closed_reason("k8s", slots, []) == Reason(ReasonCode.SLOTS_UNUSABLE, text)
 
-    def test_without_a_slot_none_is_closed(self) -> None:
+    def test_provider_without_slots_offers_none(self) -> None:
         assert closed_reason("k8s", [], []).code is ReasonCode.SLOTS_NOT_OFFERED
         text = "no node offers k8s slots (no room for a desktop: memory); see the workers page"
         reason = closed_reason("k8s", [], ["", "no room for a desktop: memory"])
         assert reason == Reason(ReasonCode.SLOTS_NOT_OFFERED, text)
 
-    def test_a_reason_of_a_cluster_is_one_short_line(self) -> None:
+    def test_cluster_reason_is_one_short_line(self) -> None:
         words = closed_reason("k8s", [ClosedSlots(1, "broken", "no\n\tpod " + "x" * 5000)], []).text
         assert "(no pod xxx" in words
         assert "x…); see the workers page" in words

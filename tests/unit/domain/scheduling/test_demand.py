@@ -33,8 +33,8 @@ class TestBeginning:
             (queue(A, B, quota={"k8s": 1}), [0, 0]),
         ],
     )
-    def test_the_least_of_what_is_no_slot_bounds_it(self, now: QueueSnapshot, numbers: list[int]) -> None:
+    def test_smallest_limit_bounds_the_demand(self, now: QueueSnapshot, numbers: list[int]) -> None:
         assert list(beginning(now, WAITING).values()) == numbers
 
-    def test_nothing_waits(self) -> None:
+    def test_empty_queue_has_no_demand(self) -> None:
         assert beginning(queue(A), {}) == {A.id: 0}

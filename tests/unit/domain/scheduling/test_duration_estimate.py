@@ -26,7 +26,7 @@ class TestExpected:
             (DurationHistory(own={TASK.id: 0.0}), 1.0),
         ],
     )
-    def test_takes_the_nearest_that_was_measured(self, history: DurationHistory, seconds: float) -> None:
+    def test_uses_the_most_specific_measurement(self, history: DurationHistory, seconds: float) -> None:
         assert expected_seconds(TASK, history) == seconds
 
     @pytest.mark.parametrize(
@@ -39,6 +39,6 @@ class TestExpected:
     def test_a_step_takes_some_time(self) -> None:
         assert expected_seconds(TASK, DurationHistory(step=0.0)) == pytest.approx(30 + 2)
 
-    def test_an_easy_task_is_expected_to_end_before_its_budget(self) -> None:
+    def test_easy_task_is_estimated_below_its_budget(self) -> None:
         easy = TaskFacts(TASK.id, "files", "easy", 20)
         assert expected_seconds(easy, DurationHistory()) < expected_seconds(TASK, DurationHistory())

@@ -33,7 +33,7 @@ def shares(weights: Mapping[str, float], lengths: Mapping[str, float], slots: in
 
 
 class TestDeficits:
-    def test_without_slots_the_deficit_is_the_whole_share(self) -> None:
+    def test_idle_project_lacks_its_whole_share(self) -> None:
         assert deficits({"a": ShareHolder(1, 3, 0), "b": ShareHolder(1, 0, 0)}) == {"a": -1.0, "b": 2.0}
 
     def test_past_underuse_counts_one_slot_at_most(self) -> None:
@@ -45,7 +45,7 @@ class TestDeficits:
         assert result == {"a": 0.0, "b": 1.0}
 
     @given(st.lists(st.tuples(st.floats(0.01, 1000), st.integers(0, 500)), min_size=1, max_size=20))
-    def test_without_a_past_they_lack_one_slot_together(self, given_: list[tuple[float, int]]) -> None:
+    def test_deficits_sum_to_one_slot_without_past_usage(self, given_: list[tuple[float, int]]) -> None:
         sharers = {number: ShareHolder(weight, in_use, 0.0) for number, (weight, in_use) in enumerate(given_)}
         assert sum(deficits(sharers).values()) == pytest.approx(1.0, abs=1e-6)
 

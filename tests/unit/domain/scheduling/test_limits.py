@@ -74,7 +74,7 @@ class TestConcurrency:
             (500, (3, ReasonCode.HIGHER_PRIORITY_RUNS)),
         ],
     )
-    def test_more_urgent_runs_leave_what_it_has(self, urgent: int, expected: tuple[int, ReasonCode]) -> None:
+    def test_more_urgent_runs_do_not_take_slots_in_use(self, urgent: int, expected: tuple[int, ReasonCode]) -> None:
         now = queue(RunLoad(UUID(int=8), Q, "local", priority=5))
         assert bound(concurrency(now, RUN, 8, 50, urgent=urgent)) == expected
 
@@ -82,17 +82,17 @@ class TestConcurrency:
         now = queue(RunLoad(UUID(int=8), Q, "local", priority=5), RunLoad(UUID(int=9), P, "local"))
         assert bound(concurrency(now, RUN, 8, 50, urgent=2)) == (3, ReasonCode.FAIR_SHARE)
 
-    def test_nothing_begins_where_nothing_may(self) -> None:
+    def test_paused_run_has_a_limit_of_zero(self) -> None:
         paused = Reason(ReasonCode.RUN_PAUSED, "the run is paused")
         limit = concurrency(queue(), RUN, 8, 50, [paused])
         assert limit == Concurrency(0, 8, paused)
         assert limit.text == "0 of 8 slots: the run is paused"
 
-    def test_held_episodes_are_left_out(self) -> None:
+    def test_held_episodes_are_not_counted(self) -> None:
         held = Reason(ReasonCode.PERSON, "the rest is waiting for a person")
         assert concurrency(queue(), RUN, 8, 3, hold_reason=held) == Concurrency(3, 8, held)
         assert bound(concurrency(queue(), RUN, 8, 50, hold_reason=held)) == (8, ReasonCode.ALL_SLOTS)
 
-    def test_a_person_may_use_what_is_kept_for_people(self) -> None:
+    def test_person_may_use_slots_reserved_for_people(self) -> None:
         now = queue(reserve=Reserve(2, {}, {}))
         assert concurrency(now, replace(RUN, urgency=Urgency.PERSON), 8, 50).limit == 8

@@ -38,7 +38,7 @@ def numbers(now: QueueSnapshot, number: int) -> list[int]:
 
 
 class TestTurns:
-    def test_one_run_gets_all(self) -> None:
+    def test_single_run_gets_every_slot(self) -> None:
         assert numbers(queue(run(7)), 3) == [7, 7, 7]
 
     def test_equal_runs_share_equally_the_oldest_first(self) -> None:
@@ -66,10 +66,10 @@ class TestTurns:
         now = queue(run(7), run(9, Q), rules={Q: ProjectRules(weight=3)})
         assert Counter(numbers(now, 8)) == {7: 2, 9: 6}
 
-    def test_an_indivisible_slot_goes_to_lower_recent_usage(self) -> None:
+    def test_odd_slot_goes_to_the_lower_recent_usage(self) -> None:
         assert numbers(queue(run(7, used=500.0), run(8, used=0.0)), 3) == [8, 8, 7]
 
-    def test_a_program_comes_first_in_what_is_reserved_only(self) -> None:
+    def test_program_comes_first_only_in_reserved_slots(self) -> None:
         runs = run(7), run(8, urgency=Urgency.PROGRAM)
         assert numbers(queue(*runs, free=5, reserve=Reserve(1, {}, {})), 4) == [8, 7, 7, 8]
 
@@ -85,7 +85,7 @@ class TestTurns:
         now = queue(*runs, free=6, reserve=Reserve(2, {}, {Q: 1}))
         assert numbers(now, 9) == [8, 7, 7, 8, 7, 8]
 
-    def test_runs_left_out_get_none(self) -> None:
+    def test_excluded_runs_get_no_slots(self) -> None:
         assert turns(queue(run(7)), 3, without={UUID(int=7)}) == []
 
     @given(
@@ -94,7 +94,7 @@ class TestTurns:
         st.integers(0, 12),
         st.integers(0, 4),
     )
-    def test_no_bound_is_ever_passed(
+    def test_no_limit_is_ever_exceeded(
         self, made: list[tuple[int, int, int, bool]], quota: int, free: int, reserved: int
     ) -> None:
         runs = [
@@ -113,7 +113,7 @@ class TestTurns:
 
 
 class TestHindrance:
-    def test_none(self) -> None:
+    def test_unhindered_run_has_no_reason(self) -> None:
         assert hindrance(queue(run(7)), run(7)) is None
 
     def test_the_runs_own_limit(self) -> None:
@@ -122,13 +122,13 @@ class TestHindrance:
             ReasonCode.CONCURRENCY_LIMIT, "parallel limit of the run reached: 2 of 2"
         )
 
-    def test_the_models_limit(self) -> None:
+    def test_model_rate_limit_is_the_reason(self) -> None:
         one = run(7, in_use=3, model_waits=1)
         assert hindrance(queue(one), one) == Reason(
             ReasonCode.MODEL_RATE_LIMIT, "model rate limit: 1 of its 3 episodes are waiting"
         )
 
-    def test_the_projects_quota(self) -> None:
+    def test_project_quota_is_the_reason(self) -> None:
         one = run(7, in_use=2)
         rules = ProjectRules(quota={"local": 2})
         assert hindrance(queue(one, rules={P: rules}), one) == Reason(

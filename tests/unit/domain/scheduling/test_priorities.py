@@ -13,5 +13,5 @@ class TestEffective:
         assert effective(LOWEST, 20 * AGING_SECONDS - 1) < HIGHEST
 
     @given(st.integers(LOWEST, HIGHEST), st.floats(-1e6, 1e9))
-    def test_it_stays_in_range_and_is_never_lowered(self, priority: int, seconds: float) -> None:
+    def test_effective_priority_stays_in_range_and_is_never_lowered(self, priority: int, seconds: float) -> None:
         assert priority <= effective(priority, seconds) <= HIGHEST

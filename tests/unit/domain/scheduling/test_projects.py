@@ -8,7 +8,7 @@ from backend.domain.scheduling.projects import ALL, ProjectRules, numbers_text, 
 class TestQuotaFull:
     RULES = ProjectRules(quota={"k8s": 4, ALL: 6})
 
-    def test_room_is_left(self) -> None:
+    def test_quota_with_free_slots_is_not_full(self) -> None:
         assert self.RULES.quota_full("k8s", {"k8s": 3, "local": 2}) is None
 
     def test_the_providers_own_comes_first(self) -> None:
@@ -17,7 +17,7 @@ class TestQuotaFull:
     def test_all_providers_count_together(self) -> None:
         assert self.RULES.quota_full("local", {"k8s": 4, "local": 2}) == (ALL, 6)
 
-    def test_without_quotas_there_is_always_room(self) -> None:
+    def test_project_without_quotas_is_never_full(self) -> None:
         assert ProjectRules().quota_full("local", {"local": 10_000}) is None
 
 
@@ -25,7 +25,7 @@ class TestProjectRules:
     @pytest.mark.parametrize(
         "wrong", [{"weight": 0}, {"quota": {"k8s": -1}}, {"reserved": {"": 1}}, {"quota": {"A b": 1}}]
     )
-    def test_refuses_what_makes_no_sense(self, wrong: dict[str, object]) -> None:
+    def test_invalid_rules_are_refused(self, wrong: dict[str, object]) -> None:
         with pytest.raises(ValidationError):
             ProjectRules.model_validate(wrong)
 
@@ -51,14 +51,14 @@ class TestProjectRules:
 
 
 class TestWritten:
-    def test_is_read_back(self) -> None:
+    def test_text_is_read_back(self) -> None:
         assert numbers_text({"k8s": 8, "all": 12}) == "all=12 k8s=8"
         assert read("all=12, k8s=8", "quota") == {"all": 12, "k8s": 8}
         assert read(" ", "quota") == {}
         assert read("k8s=000000008", "quota") == {"k8s": 8}
 
     @pytest.mark.parametrize("wrong", ["k8s", "k8s=-1", "=3", "k8s=x", "k8s=" + "9" * 10, "k8s=1 k8s=1"])
-    def test_anything_else_is_refused_by_name(self, wrong: str) -> None:
+    def test_invalid_text_is_refused_with_its_field(self, wrong: str) -> None:
         with pytest.raises(Invalid) as caught:
             read(wrong, "quota")
         assert caught.value.path == "quota"

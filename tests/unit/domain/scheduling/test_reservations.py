@@ -8,14 +8,14 @@ ALONE, PERSON = Urgency.NOBODY, Urgency.PERSON
 
 
 class TestKept:
-    def test_an_ordinary_episode_leaves_all_that_is_reserved(self) -> None:
+    def test_batch_episode_leaves_all_reserved_slots(self) -> None:
         assert Reserve(2, {"p": 1}, {}).reserved("p", ALONE) == 3
 
     def test_slots_in_interactive_use_are_not_reserved_twice(self) -> None:
         assert Reserve(2, {"p": 1}, {"p": 1}).reserved("q", ALONE) == 2
         assert Reserve(2, {"p": 1}, {"p": 2, "q": 5}).reserved("q", ALONE) == 0
 
-    def test_an_interactive_one_leaves_only_what_is_another_projects(self) -> None:
+    def test_person_leaves_only_other_projects_slots(self) -> None:
         reserve = Reserve(2, {"p": 1, "q": 3}, {})
         assert (reserve.reserved("p", PERSON), reserve.reserved("r", PERSON)) == (3, 4)
 
@@ -26,7 +26,7 @@ class TestKept:
 
 
 class TestOpenTo:
-    def test_until_the_own_and_the_common_reserve_are_used(self) -> None:
+    def test_open_until_own_and_common_reserve_are_used(self) -> None:
         assert Reserve(1, {"p": 1}, {"p": 1}).open_to("p")
         assert not Reserve(1, {"p": 1}, {"p": 2}).open_to("p")
         assert Reserve(0, {"p": 1}, {"q": 9}).open_to("p")
@@ -41,6 +41,6 @@ class TestCommon:
         assert common(written, slots) == number
 
     @pytest.mark.parametrize("wrong", ["", "-1", "101%", "some", "1.5", "1000000", "5%%"])
-    def test_refuses_anything_else(self, wrong: str) -> None:
+    def test_invalid_reservation_is_refused(self, wrong: str) -> None:
         with raises_code(Invalid, "invalid_reservation"):
             common(wrong, 10)

@@ -19,15 +19,15 @@ class TestStartsIn:
             (1, 100, [40, 10, 90], 2, 90),
         ],
     )
-    def test_is_when_so_many_have_ended(
+    def test_start_is_when_enough_episodes_have_ended(
         self, ahead: int, seconds: float, remaining: list[float], at_once: int, expected: float
     ) -> None:
         assert starts_in(ahead, seconds, remaining, at_once) == pytest.approx(expected)
 
-    def test_nobody_knows_where_it_has_no_slot_or_may_have_none(self) -> None:
+    def test_unknown_without_slots_or_with_a_limit_of_zero(self) -> None:
         assert starts_in(0, 0, [], 4) is None
         assert starts_in(0, 0, [40.0], 0) is None
 
-    def test_nobody_knows_when_something_ends_that_takes_longer_than_expected(self) -> None:
+    def test_unknown_while_an_overdue_episode_runs(self) -> None:
         assert starts_in(0, 0, [0.0, 50.0], 2) is None
         assert starts_in(1, 100, [0.0, 50.0], 2) == 50

@@ -9,7 +9,7 @@ class TestDecayed:
     def test_usage_counts_half_after_the_half_life(self) -> None:
         assert decay_usage(100.0, 0, HALF_LIFE) == pytest.approx(50.0)
 
-    def test_that_is_an_hour(self) -> None:
+    def test_usage_halves_in_an_hour(self) -> None:
         assert decay_usage(100.0, 0, 3600.0) == pytest.approx(50.0)
 
     def test_slots_in_use_add_their_seconds(self) -> None:

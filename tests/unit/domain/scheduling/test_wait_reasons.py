@@ -48,7 +48,7 @@ class TestWhy:
             (replace(WAITER, reason=UNREAD), replace(STAND, free=8), UNREAD),
         ],
     )  # fmt: skip
-    def test_says_the_first_reason(self, waiter: EpisodeWait, stand: RunStanding, expected: Reason) -> None:
+    def test_reports_the_first_reason(self, waiter: EpisodeWait, stand: RunStanding, expected: Reason) -> None:
         reason = why(waiter, stand, [GOOD], NOW, 3)
         assert reason == WaitReason(expected.code, expected.text)
         assert not reason.turn
@@ -57,7 +57,7 @@ class TestWhy:
         waiter = replace(WAITER, available_at=NEVER, reason=stored_reason("of_tomorrow", "waiting for tomorrow"))
         assert why(waiter, STAND, [GOOD], NOW, 3) == WaitReason(ReasonCode.OTHER, "waiting for tomorrow")
 
-    def test_a_bound_is_told_and_leaves_it_its_turn(self) -> None:
+    def test_reached_limit_is_reported_and_preserves_the_turn(self) -> None:
         full = Reason(ReasonCode.QUOTA_REACHED, "project quota reached: 8 of 8 desktops")
         reason = why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3)
         assert reason == WaitReason(full.code, full.text, timed=True)
@@ -89,7 +89,7 @@ class TestUnable:
             ([replace(GOOD, programs={"windows": {"": frozenset()}})], None, (ReasonCode.SYSTEM_NOT_OFFERED, "linux")),
         ],
     )  # fmt: skip
-    def test_says_what_nobody_has(
+    def test_reports_the_capability_that_no_worker_has(
         self, workers: list[WorkerCapability], image: str | None, expected: tuple[ReasonCode, str]
     ) -> None:
         reason = unable("local", "noop", image, [NEED], workers)
@@ -104,10 +104,12 @@ class TestUnable:
             ([replace(GOOD, functions=False)], None),
         ],
     )
-    def test_nothing_where_somebody_has_all(self, workers: list[WorkerCapability], image: str | None) -> None:
+    def test_no_reason_when_one_worker_has_every_capability(
+        self, workers: list[WorkerCapability], image: str | None
+    ) -> None:
         assert unable("local", "noop", image, [NEED], workers) is None
 
-    def test_says_that_nobody_has_a_fence_for_evaluation_functions(self) -> None:
+    def test_reports_a_missing_sandbox_for_evaluation_functions(self) -> None:
         function, other = uuid4(), uuid4()
         both = replace(NEED, functions=frozenset({function}))
         poor = [replace(GOOD, functions=False), able("gimp")]

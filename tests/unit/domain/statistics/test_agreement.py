@@ -49,11 +49,11 @@ class TestCohensKappa:
         assert cohens_kappa([[0.4, 0.1], [0.2, 0.3]]) == pytest.approx(0.4)
 
     @pytest.mark.parametrize("table", [[[0, 0], [0, 0]], [[9, 0], [0, 0]]])
-    def test_nothing_can_be_said(self, table: list[list[float]]) -> None:
+    def test_is_undefined_for_degenerate_tables(self, table: list[list[float]]) -> None:
         assert cohens_kappa(table) is None
 
     @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
-    def test_of_a_confusion(self, pairs: list[tuple[bool, bool]]) -> None:
+    def test_kappa_of_a_confusion_matrix_is_bounded(self, pairs: list[tuple[bool, bool]]) -> None:
         result = confusion(pairs)
         assert result.n == len(pairs)
         if result.kappa is not None:
@@ -69,11 +69,11 @@ class TestKrippendorffsAlpha:
         assert krippendorffs_alpha(units(FOUR)) == pytest.approx(0.743, abs=5e-4)
 
     @pytest.mark.parametrize("found", [[], [["a"], ["b"]], [["a", "a"], ["a", "a"]]])
-    def test_nothing_can_be_said(self, found: list[list[str]]) -> None:
+    def test_is_undefined_without_variation(self, found: list[list[str]]) -> None:
         assert krippendorffs_alpha(found) is None
 
     @given(st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=12))
-    def test_is_the_definition_counted_pair_by_pair(self, found: list[list[str]]) -> None:
+    def test_equals_the_definition_pair_by_pair(self, found: list[list[str]]) -> None:
         alpha = krippendorffs_alpha(found)
         if alpha is not None:
             assert alpha == pytest.approx(alpha_by_pairs(found))
@@ -102,16 +102,16 @@ class TestKappaInterval:
         assert kappa_interval(result, seed=3) == kappa_interval(result[::-1], seed=3)
 
     @pytest.mark.parametrize("found", [[], [Confusion(3, 1, 1, 3)], [Confusion(3, 0, 0, 0)] * 5])
-    def test_nothing_can_be_said(self, found: list[Confusion]) -> None:
+    def test_is_undefined_without_kappa(self, found: list[Confusion]) -> None:
         assert kappa_interval(found) is None
 
 
 class TestAlphaInterval:
-    def test_holds_the_value(self) -> None:
+    def test_contains_the_estimate(self) -> None:
         result = units(FOUR)
         interval = alpha_interval([[unit] for unit in result])
         assert interval is not None
         assert interval.low < 0.743 < interval.high
 
-    def test_nobody_judged_twice(self) -> None:
+    def test_is_undefined_without_double_judgements(self) -> None:
         assert alpha_interval([[["a"]], [["b"]]]) is None

@@ -50,7 +50,7 @@ class TestStepCosts:
             (AlignedStep("wait", None, 2**64 - 1), KIND + TARGET + PICTURE),
         ],
     )
-    def test_adds_what_differs(self, other: AlignedStep, cost: float) -> None:
+    def test_cost_adds_up_differences(self, other: AlignedStep, cost: float) -> None:
         assert step_costs([OPEN], [other])[0, 0] == pytest.approx(cost)
         assert step_costs([other], [OPEN])[0, 0] == pytest.approx(cost)
 
@@ -61,7 +61,7 @@ class TestAlign:
         assert [(pair.first, pair.second) for pair in pairs] == [(0, 0), (None, 1), (1, 2), (2, 3)]
         assert divergence(pairs) == 1
 
-    def test_of_equal_alignments_the_one_with_the_earliest_pairs(self) -> None:
+    def test_ties_prefer_the_earliest_pairs(self) -> None:
         assert places([OPEN], [OPEN, OPEN]) == [(0, 0), (None, 1)]
         assert places([OPEN, OPEN, SAVE], [OPEN, SAVE]) == [(0, 0), (1, None), (2, 1)]
         assert places([OPEN], [WRITE._replace(picture=2**64 - 1)]) == [(0, 0)]
@@ -71,7 +71,7 @@ class TestAlign:
         assert [pair.cost for pair in pairs] == [0.0] * 3
         assert divergence(pairs) is None
 
-    def test_nothing(self) -> None:
+    def test_empty_sequences_align(self) -> None:
         assert align([], []) == []
         assert places([OPEN], []) == [(0, None)]
         assert places([], [OPEN]) == [(None, 0)]

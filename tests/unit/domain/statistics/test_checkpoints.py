@@ -49,24 +49,24 @@ class TestAgent:
         rows = [row("a", "L1", 1.0, 1.0), row("a", "L1", 0.0, 0.0), row("b", "L1", 0.0, 0.0)]
         assert agent_s_int(rows) == Mean(0.25, 2)
 
-    def test_nothing_is_undefined_and_not_zero(self) -> None:
+    def test_no_checkpoints_are_undefined_and_not_zero(self) -> None:
         assert (agent_s_int(ROWS[3:]), pooled_s_int(ROWS[3:]), agent_s_final([])) == (None, None, None)
 
 
 class TestGaps:
-    def test_by_level(self) -> None:
+    def test_gaps_by_level(self) -> None:
         assert gaps(ROWS, lambda one: one.level) == [
             Gap("L1", 1.0, 1.0, 1), Gap("L2", 0.5, 0.0, 1), Gap("L3", 0.25, 0.0, 1),
         ]  # fmt: skip
         assert [gap.difference for gap in gaps(ROWS, lambda one: one.level)] == [0.0, 0.5, 0.25]
 
-    def test_by_persona_and_applications(self) -> None:
+    def test_gaps_by_persona_and_applications(self) -> None:
         assert [(gap.key, gap.difference, gap.tasks) for gap in gaps(ROWS, lambda one: one.persona)] == [
             ("Accountant", 0.25, 1), ("Designer", 0.25, 2),
         ]  # fmt: skip
         assert [gap.key for gap in gaps(ROWS, lambda one: str(one.apps))] == ["1", "2", "3"]
 
-    def test_only_over_tasks_that_have_both(self) -> None:
+    def test_gaps_use_only_tasks_with_both_measures(self) -> None:
         (gap,) = gaps([row("a", "L1", 1.0, None), row("b", "L1", 0.5, 0.0)], lambda one: one.level)
         assert gap == Gap("L1", 0.5, 0.0, 1)
 
@@ -77,7 +77,7 @@ class TestGaps:
 
 
 class TestSteps:
-    def test_failed_minus_solved(self) -> None:
+    def test_gap_is_failed_minus_solved(self) -> None:
         rows = [row("a", "L1", 1, 1.0, steps=4), row("b", "L1", 0, 0.0, steps=14), row("c", "L1", 0, 0.0, steps=16)]
         (gap,) = step_gaps(rows)
         assert (gap.solved, gap.failed, gap.difference, gap.episodes) == (4.0, 15.0, 11.0, 3)
@@ -87,7 +87,7 @@ class TestSteps:
 
 
 class TestLanguages:
-    def test_over_common_tasks(self) -> None:
+    def test_gaps_use_common_tasks(self) -> None:
         """Task b was done in English only; of task a Chinese lost half of the checkpoints and the end."""
         en = [row("a", "L1", 1.0, 1.0), row("b", "L1", 0.0, 0.0)]
         (gap,) = language_gaps(en, [row("a", "L1", 0.5, 0.0)])
@@ -102,5 +102,5 @@ class TestLanguages:
         (gap,) = language_gaps([row("a", "L4", None, 1.0)], [row("a", "L4", None, 0.0)])
         assert gap.differences == (None, -1.0)
 
-    def test_without_a_common_task_there_is_nothing(self) -> None:
+    def test_no_gap_without_a_common_task(self) -> None:
         assert language_gaps(ROWS[:1], ROWS[1:]) == []

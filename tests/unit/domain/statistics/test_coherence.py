@@ -26,12 +26,12 @@ def by_hand(before: Before, apps: dict[str, str]) -> int:
 
 class TestCoherence:
     @pytest.mark.parametrize(("apps", "pairs"), [("", 0), ("x", 0), ("xx", 1), ("xyx", 0), ("xxyyy", 3)])
-    def test_pairs_of_neighbours(self, apps: str, pairs: int) -> None:
+    def test_counts_adjacent_pairs(self, apps: str, pairs: int) -> None:
         assert coherence(apps) == pairs
 
 
 class TestBestOrder:
-    def test_worked_example(self) -> None:
+    def test_branched_graph_has_two_pairs(self) -> None:
         """a b | c e | d: (x x) (y y) (x) has two pairs, and no order has three blocks fewer."""
         assert cs(BRANCHED, BRANCHED_APPS) == 2
 
@@ -50,7 +50,7 @@ class TestBestOrder:
     def test_equals_brute_force_up_to_eight_nodes(self, graph: tuple[Before, dict[str, str]]) -> None:
         assert cs(*graph) == by_hand(*graph)
 
-    def test_forty_nodes_side_by_side_are_no_trouble(self) -> None:
+    def test_forty_independent_nodes_are_solved(self) -> None:
         before: Before = {f"n{number}": () for number in range(40)}
         assert cs(before, {node: APPS[number % 3] for number, node in enumerate(before)}) == 37
 

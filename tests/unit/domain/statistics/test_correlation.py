@@ -14,7 +14,7 @@ class TestRanked:
     def test_equal_values_share_the_mean_of_their_ranks(self) -> None:
         assert ranked([30, 10, 30, 20]) == [3.5, 1.0, 3.5, 2.0]
 
-    def test_of_nothing(self) -> None:
+    def test_empty_list_has_no_ranks(self) -> None:
         assert ranked([]) == []
 
     def test_values_that_were_rounded_apart_are_equal(self) -> None:
@@ -33,13 +33,13 @@ class TestSpearman:
             ([1.0, 2.5, 30.0], [2, 3, 1000], 1.0),
         ],
     )
-    def test_is_scipys(self, first: list[float], second: list[float], expected: float) -> None:
+    def test_agrees_with_scipy(self, first: list[float], second: list[float], expected: float) -> None:
         assert spearman(first, second) == pytest.approx(expected, abs=1e-12)
 
-    def test_two_things_say_nothing(self) -> None:
+    def test_is_undefined_for_two_values(self) -> None:
         assert spearman([1, 2], [2, 1]) is None
 
-    def test_nor_does_a_measure_that_never_changes(self) -> None:
+    def test_is_undefined_for_a_constant(self) -> None:
         assert spearman([1, 2, 3], [1, 1, 1]) is None
 
     def test_both_must_be_of_the_same_things(self) -> None:
@@ -48,14 +48,14 @@ class TestSpearman:
 
 
 class TestPearson:
-    def test_anscombes_first_set(self) -> None:
+    def test_anscombes_first_set_is_0_816(self) -> None:
         """F. J. Anscombe, "Graphs in statistical analysis" (1973): r = 0.816."""
         x = [10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]
         y = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]
         assert pearson(x, y) == pytest.approx(0.816, abs=5e-4)
 
     @pytest.mark.parametrize(("first", "second"), [([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [0.7] * 3)])
-    def test_nothing_can_be_said(self, first: list[float], second: list[float]) -> None:
+    def test_is_undefined_for_degenerate_input(self, first: list[float], second: list[float]) -> None:
         assert pearson(first, second) is None
 
     def test_a_measure_may_have_two_values_only(self) -> None:
@@ -64,14 +64,14 @@ class TestPearson:
         assert pearson([0, 0, 1, 1], [1, 2, 2, 3]) == pytest.approx(1 / math.sqrt(2))
 
     @pytest.mark.parametrize(("slope", "number"), [(0.1, 7), (0.7, 8)])
-    def test_rounding_takes_no_line_beyond_one(self, slope: float, number: int) -> None:
+    def test_rounding_does_not_exceed_one(self, slope: float, number: int) -> None:
         """The quotient of these sums is 1.0000000000000002."""
         across = range(1, number + 1)
         assert pearson(across, [slope * value for value in across]) == 1.0
         assert pearson(across, [-slope * value for value in across]) == -1.0
 
     @given(st.lists(st.tuples(st.floats(-100, 100), st.floats(-100, 100)), min_size=3, max_size=20))
-    def test_is_scipys(self, pairs: list[tuple[float, float]]) -> None:
+    def test_agrees_with_scipy(self, pairs: list[tuple[float, float]]) -> None:
         from scipy.stats import pearsonr  # type: ignore[import-untyped]
 
         first, second = zip(*pairs, strict=True)
@@ -81,7 +81,7 @@ class TestPearson:
 
 
 class TestPearsonInterval:
-    def test_is_scipys(self) -> None:
+    def test_agrees_with_scipy(self) -> None:
         from scipy.stats import pearsonr
 
         x, y = [1, 2, 3, 4, 5, 6], [1, 3, 2, 5, 4, 6]
@@ -90,8 +90,8 @@ class TestPearsonInterval:
         expected = pearsonr(x, y).confidence_interval(0.95)
         assert pearson_interval(r, 6) == pytest.approx((expected.low, expected.high))
 
-    def test_too_few(self) -> None:
+    def test_is_undefined_for_three_values(self) -> None:
         assert pearson_interval(0.5, 3) is None
 
-    def test_a_line(self) -> None:
+    def test_perfect_correlation_has_a_point_interval(self) -> None:
         assert pearson_interval(1.0, 9) == (1.0, 1.0)

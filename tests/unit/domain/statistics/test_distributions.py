@@ -10,10 +10,10 @@ class TestSpread:
     def test_five_numbers_and_a_mean(self) -> None:
         assert spread([7, 1, 3, 10]) == (4, 1, 2.5, 5.0, 7.75, 10, 5.25)
 
-    def test_one_value(self) -> None:
+    def test_one_value_is_every_quantile(self) -> None:
         assert spread([4]) == (1, 4, 4, 4, 4, 4, 4)
 
-    def test_nothing(self) -> None:
+    def test_no_values_have_no_spread(self) -> None:
         assert spread([]) is None
 
     @given(st.lists(st.integers(0, 100), min_size=1))
@@ -28,7 +28,7 @@ class TestBars:
         ("highest", "words"),
         [(0, ["0"]), (3, ["0", "1", "2", "3"]), (30, ["0 to 2", "3 to 5", "27 to 29", "30 to 32"])],
     )
-    def test_words(self, highest: int, words: list[str]) -> None:
+    def test_labels_of_integer_bars(self, highest: int, words: list[str]) -> None:
         result = [bar.label for bar in bars(highest)]
         assert result[: len(words) // 2] + result[-(len(words) - len(words) // 2) :] == words
 

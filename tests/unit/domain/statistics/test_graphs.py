@@ -12,10 +12,10 @@ class TestDepths:
         """a -> b -> d, a -> c -> d, c -> e: two in the second layer, two in the third."""
         assert depths(BRANCHED) == {"a": 1, "b": 2, "c": 2, "d": 3, "e": 3}
 
-    def test_the_longest_way_counts(self) -> None:
+    def test_depth_is_the_longest_path(self) -> None:
         assert depths({"a": (), "b": ("a",), "c": ("a", "b")}) == {"a": 1, "b": 2, "c": 3}
 
-    def test_a_circle_has_none(self) -> None:
+    def test_cycle_has_no_depths(self) -> None:
         with pytest.raises(ValueError, match="circle"):
             depths({"a": ("b",), "b": ("a",)})
 
@@ -46,7 +46,7 @@ class TestWidth:
 
 
 class TestEdges:
-    def test_each_counts_once(self) -> None:
+    def test_each_edge_counts_once(self) -> None:
         assert edges({"a": (), "b": ("a", "a"), "c": ("a", "b")}) == 3
 
 
@@ -55,13 +55,13 @@ class TestCompletion:
         """Depths 1, 2, 2, 3, 3: after a and b (1 + 2) of 11."""
         assert completion(BRANCHED, ["a", "b"]) == pytest.approx(3 / 11)
 
-    def test_of_nothing(self) -> None:
+    def test_empty_completion_is_zero(self) -> None:
         assert completion(BRANCHED, []) == 0.0
         with pytest.raises(ValueError, match="no completion"):
             completion({}, [])
 
     @given(dags())
-    def test_of_a_finished_graph_is_one(self, before: Before) -> None:
+    def test_finished_graph_is_one(self, before: Before) -> None:
         assert completion(before, list(before)) == 1.0
 
     @given(dags())

@@ -50,7 +50,7 @@ class TestWilson:
         assert result.low == pytest.approx(low, abs=5e-5)
         assert result.high == pytest.approx(high, abs=5e-5)
 
-    def test_nothing_counted_says_nothing(self) -> None:
+    def test_is_undefined_for_zero_trials(self) -> None:
         assert wilson(0, 0) is None
 
     @pytest.mark.parametrize(("successes", "n"), [(-1, 3), (4, 3)])
@@ -59,7 +59,7 @@ class TestWilson:
             wilson(successes, n)
 
     @given(rates())
-    def test_holds_the_rate_and_lies_in_the_unit_interval(self, rate: tuple[int, int]) -> None:
+    def test_contains_the_rate_and_lies_in_the_unit_interval(self, rate: tuple[int, int]) -> None:
         successes, n = rate
         result = wilson(successes, n)
         assert result is not None
@@ -92,7 +92,7 @@ class TestWilson:
 
 
 class TestClusterMean:
-    def test_nothing_counted_says_nothing(self) -> None:
+    def test_is_undefined_without_trials(self) -> None:
         assert cluster_mean([]) is None
         assert cluster_mean([TaskCluster(0, 0.0)]) is None
 
@@ -101,17 +101,17 @@ class TestClusterMean:
         interval = cluster_mean([TaskCluster(2, 1.0), TaskCluster(3, 2.0)])
         assert interval == pytest.approx(wilson_interval(0.6, 37.5, 12.7062047))
 
-    def test_one_trial_per_task_is_wilsons(self) -> None:
+    def test_equals_wilson_for_one_trial_per_task(self) -> None:
         assert cluster_mean([TaskCluster(1, float(n < 12)) for n in range(30)]) == wilson(12, 30)
 
     @pytest.mark.parametrize("tasks", [1, 9])
-    def test_equal_tasks_are_no_certainty(self, tasks: int) -> None:
+    def test_equal_tasks_still_have_a_wide_interval(self, tasks: int) -> None:
         interval, others = cluster_mean([TaskCluster(2, 1.0)] * tasks), wilson(0, tasks)
         assert interval is not None
         assert others is not None
         assert interval == pytest.approx((0.5 - others.high / 2, 0.5 + others.high / 2))
 
-    def test_all_or_nothing_is_no_certainty(self) -> None:
+    def test_all_solved_is_no_more_certain_than_wilson(self) -> None:
         """44 of 44 solved, three times each, says no more than 44 trials can."""
         assert cluster_mean([TaskCluster(3, 3.0)] * 44) == pytest.approx(wilson(44, 44))
         assert cluster_mean([TaskCluster(3, 0.0)] * 44) == pytest.approx(wilson(0, 44))
@@ -122,7 +122,7 @@ class TestClusterMean:
         half = 1.96 * math.sqrt(0.1875 / number)
         assert interval == pytest.approx((0.5 - half, 0.5 + half), abs=20 / number)
 
-    def test_repeats_of_one_task_are_no_new_evidence(self) -> None:
+    def test_repeats_do_not_narrow_the_interval(self) -> None:
         """Ten tasks, each partly solved or never: repeating them ten times must not narrow the interval."""
         once = cluster_mean([TaskCluster(1, 0.9 * (n % 2)) for n in range(10)])
         often = cluster_mean([TaskCluster(10, 9.0 * (n % 2)) for n in range(10)])
@@ -136,7 +136,7 @@ class TestClusterMean:
         ).confidence_interval
         assert cluster_mean([TaskCluster(1, value) for value in values]) == pytest.approx(tuple(theirs), abs=0.004)
 
-    def test_covers_the_truth_about_as_often_as_it_says(self) -> None:
+    def test_coverage_is_near_nominal(self) -> None:
         """A sample; `make bench-statistics` measures it."""
         generator, hits = random.Random(1), 0
         for _ in range(300):
@@ -146,7 +146,7 @@ class TestClusterMean:
         assert 0.92 <= hits / 300 <= 0.98
 
     @given(clusters(), st.sampled_from([(0.0, 1.0), (-1.0, 1.0)]))
-    def test_holds_the_mean_within_bounds(self, drawn: list[TaskCluster], bounds: tuple[float, float]) -> None:
+    def test_contains_the_mean_within_bounds(self, drawn: list[TaskCluster], bounds: tuple[float, float]) -> None:
         low, high = bounds
         interval = cluster_mean(drawn, low=low, high=high)
         whole = sum(cluster.n for cluster in drawn)
@@ -164,7 +164,7 @@ class TestClusterMean:
         assert one == other if one is None else one == pytest.approx(other)
 
     @given(clusters())
-    def test_a_scale_changes_the_scale_only(self, drawn: list[TaskCluster]) -> None:
+    def test_is_scale_equivariant(self, drawn: list[TaskCluster]) -> None:
         doubled = [TaskCluster(cluster.n, 2 * cluster.total - cluster.n) for cluster in drawn]
         one, other = cluster_mean(drawn), cluster_mean(doubled, low=-1.0)
         if one is None or other is None:
@@ -174,17 +174,17 @@ class TestClusterMean:
 
 
 class TestMeanInterval:
-    def test_is_scipys(self) -> None:
+    def test_agrees_with_scipy(self) -> None:
         values = [12.5, 30.0, 7.25, 18.0, 44.0]
         theirs = stats.ttest_1samp(values, 0).confidence_interval()
         assert mean_interval(values) == pytest.approx((theirs.low, theirs.high), rel=1e-5)
 
-    def test_one_value_has_no_spread(self) -> None:
+    def test_is_undefined_for_one_value(self) -> None:
         assert mean_interval([3.0]) is None
 
 
 class TestTotalInterval:
-    def test_holds_the_sum_of_new_values_as_often_as_it_says(self) -> None:
+    def test_coverage_of_future_totals_is_near_nominal(self) -> None:
         draws = random.Random(7)
         hits = 0
         for _ in range(2000):
@@ -194,7 +194,7 @@ class TestTotalInterval:
             hits += interval.low <= sum(fresh) <= interval.high
         assert 0.93 <= hits / 2000 <= 0.97
 
-    def test_ends(self) -> None:
+    def test_edge_cases(self) -> None:
         assert total_interval([5.0], 10) is None
         assert total_interval([5.0, 5.0], 10) == (50.0, 50.0)
         assert total_interval([0.0, 50.0], 10)[0] == 0.0  # type: ignore[index]
@@ -202,7 +202,7 @@ class TestTotalInterval:
 
 class TestStudentQuantile:
     @pytest.mark.parametrize("share", [0.75, 0.9, 0.975, 0.9995])
-    def test_is_scipys(self, share: float) -> None:
+    def test_agrees_with_scipy(self, share: float) -> None:
         for freedom in (1, 2, 3, 4, 5, 9, 29, 399):
             digits = 1e-9 if freedom >= 29 else 1e-6
             assert student_quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=digits)
@@ -216,13 +216,13 @@ class TestMeanOfMeans:
         assert mean == pytest.approx((10 / 12 + 2 / 4) / 2)
         assert interval.low < mean < interval.high
 
-    def test_of_one_group_it_is_that_groups(self) -> None:
+    def test_one_group_equals_its_own_mean(self) -> None:
         clusters = [TaskCluster(2, 1.0), TaskCluster(1, 1.0), TaskCluster(3, 0.5)]
         mean, interval = mean_of_means([clusters])
         assert mean == pytest.approx(2.5 / 6)
         assert interval == pytest.approx(cluster_mean(clusters))
 
-    def test_more_groups_say_more(self) -> None:
+    def test_more_groups_narrow_the_interval(self) -> None:
         clusters = [TaskCluster(1, 1.0), TaskCluster(1, 0.0), TaskCluster(1, 0.5)]
         (_, one), (_, four) = mean_of_means([clusters]), mean_of_means([clusters] * 4)
         assert four.high - four.low == pytest.approx((one.high - one.low) / 2)

@@ -16,7 +16,7 @@ class TestQuantile:
         found = quantile(counts, share)
         assert found == pytest.approx(seconds[int(share * len(seconds)) - 1], rel=0.1)
 
-    def test_of_nothing(self) -> None:
+    def test_no_latencies_have_no_quantile(self) -> None:
         assert quantile([], 0.5) is None
 
     def test_extreme_latencies_have_a_bucket(self) -> None:

@@ -48,11 +48,11 @@ class TestCompare:
         result = compare([Pair(f"t{task}", 1.0, 0.0) for task in range(3) for _ in range(4)])
         assert (result.only_base, result.test, result.p_value) == (12, SIGN, 0.25)
 
-    def test_without_a_pair_nothing_is_said(self) -> None:
+    def test_no_pairs_give_no_estimate(self) -> None:
         result = compare([])
         assert (result.pairs, result.success, result.score, result.p_value) == (0, None, None, None)
 
-    def test_no_drop_from_nothing(self) -> None:
+    def test_relative_drop_from_zero_is_undefined(self) -> None:
         result = compare([Pair("a", 0.0, 1.0), Pair("b", 0.0, 0.0)])
         assert result.success is not None
         assert result.success.relative_drop is None
@@ -64,7 +64,7 @@ class TestCompare:
 
     @settings(max_examples=40, deadline=None)
     @given(pairs())
-    def test_identical_conditions_differ_by_nothing(self, given_pairs: list[Pair]) -> None:
+    def test_identical_conditions_have_no_difference(self, given_pairs: list[Pair]) -> None:
         result = compare([pair._replace(other=pair.base) for pair in given_pairs])
         for rate in (result.success, result.score):
             assert rate is not None
@@ -87,7 +87,7 @@ class TestCompare:
 
     @settings(max_examples=40, deadline=None)
     @given(pairs())
-    def test_holds_the_difference_and_lies_within_one(self, given_pairs: list[Pair]) -> None:
+    def test_interval_contains_the_difference_within_one(self, given_pairs: list[Pair]) -> None:
         result = compare(given_pairs)
         for rate in (result.success, result.score):
             assert rate is not None
@@ -96,7 +96,7 @@ class TestCompare:
 
     @settings(max_examples=40, deadline=None)
     @given(pairs(once=True))
-    def test_swapping_both_sides_turns_the_sign(self, given_pairs: list[Pair]) -> None:
+    def test_swapping_sides_flips_the_sign(self, given_pairs: list[Pair]) -> None:
         there = compare(given_pairs)
         back = compare([Pair(pair.task, pair.other, pair.base) for pair in given_pairs])
         assert there.success is not None
@@ -126,14 +126,14 @@ class TestDifferenceInterval:
             (0.25, 0.75, 0.5 - 1.5 * 0.2775328, 0.5 + 0.5 * 0.2775328),
         ],
     )
-    def test_tasks_that_differ_alike_do_not_pretend_to_certainty(
+    def test_equal_differences_still_have_a_wide_interval(
         self, base: float, other: float, low: float, high: float
     ) -> None:
         score = compare([Pair(f"t{at}", base, other) for at in range(10)]).score
         assert score is not None
         assert score.interval == pytest.approx((low, high), abs=1e-6)
 
-    def test_more_tasks_say_more(self) -> None:
+    def test_more_tasks_narrow_the_interval(self) -> None:
         few, many = (compare([Pair(f"t{at}", 0.0, 0.0) for at in range(n)]).score for n in (5, 50))
         assert few is not None
         assert many is not None
@@ -141,7 +141,7 @@ class TestDifferenceInterval:
 
 
 class TestDetectableDifference:
-    def test_has_the_power_that_it_says(self) -> None:
+    def test_power_is_80_percent(self) -> None:
         differences = [1.0, -1.0, 0.5, 0.0, 0.0, -0.25, 0.0, 1.0] * 20
         smallest = detectable_difference(differences, alpha=0.05, power=0.8)
         assert smallest is not None
@@ -149,18 +149,18 @@ class TestDetectableDifference:
         shift = smallest * math.sqrt(n) / statistics.stdev(differences)
         assert 1 - stats.nct.cdf(critical, n - 1, shift) == pytest.approx(0.8, abs=0.005)
 
-    def test_an_exact_test_needs_six_tasks(self) -> None:
+    def test_exact_test_requires_six_tasks(self) -> None:
         assert detectable_difference([0.0] * 100) == 0.06
         assert sign_test(6, 0) < 0.05 < sign_test(5, 0)
 
     @pytest.mark.parametrize("change", [-1.0, 1.0])
-    def test_of_twenty_tasks_six_have_to_change_whichever_way(self, change: float) -> None:
+    def test_six_of_twenty_tasks_have_to_change(self, change: float) -> None:
         assert detectable_difference([change] + [0.0] * 19) == 6 / 20
         partly = detectable_difference([change / 2] + [0.0] * 19)
         assert partly is not None
         assert partly < 0.1
 
-    def test_of_another_number_of_tasks(self) -> None:
+    def test_scales_with_the_number_of_tasks(self) -> None:
         differences = [0.3, -0.2, 0.1, 0.0] * 5
         few, many = (detectable_difference(differences, tasks=tasks) for tasks in (20, 80))
         assert few == detectable_difference(differences)
@@ -169,7 +169,7 @@ class TestDetectableDifference:
         assert detectable_difference(differences, tasks=0) is None
 
     @pytest.mark.parametrize(("differences", "expected"), [([], None), ([0.5], None), ([0.0, 1.0], 1.0)])
-    def test_ends(self, differences: list[float], expected: float | None) -> None:
+    def test_edge_cases(self, differences: list[float], expected: float | None) -> None:
         assert detectable_difference(differences) == expected
 
 
@@ -187,21 +187,21 @@ class TestSignTest:
         assume(one + other > 0)
         assert sign_test(one, other) == pytest.approx(stats.binomtest(one, one + other).pvalue)
 
-    def test_many_pairs(self) -> None:
+    def test_many_pairs_do_not_overflow(self) -> None:
         assert 0.0 <= sign_test(3000, 2000) < 1e-40
         assert math.isclose(sign_test(2500, 2500), 1.0)
 
 
 class TestHolm:
-    def test_a_worked_example(self) -> None:
+    def test_worked_example(self) -> None:
         assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
-    def test_nothing(self) -> None:
+    def test_no_tests_give_no_values(self) -> None:
         assert holm([]) == []
 
     @settings(deadline=None)
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=7))
-    def test_is_bonferroni_over_every_group_that_a_test_is_in(self, p_values: list[float]) -> None:
+    def test_equals_bonferroni_over_nested_groups(self, p_values: list[float]) -> None:
         everyone = range(len(p_values))
         groups = [group for size in everyone for group in combinations(everyone, size + 1)]
 

@@ -32,7 +32,7 @@ class TestWorkedExamples:
         assert result["a"].points - result["b"].points == pytest.approx(400.0 * math.log10(3.0))
         assert result["a"].points == pytest.approx(-result["b"].points)
 
-    def test_its_interval_is_by_fisher_information(self) -> None:
+    def test_interval_uses_fisher_information(self) -> None:
         """Var(ln odds) = 1 / (n p q) = 1 / (4 * 3/4 * 1/4) = 4/3; half of the difference has a quarter of it."""
         result = by_name(rate([Score("a", "b", 3, 1)], prior=0.0))["a"]
         width = POINTS * 1.959963984540054 * math.sqrt(4.0 / 3.0) / 2.0
@@ -40,43 +40,43 @@ class TestWorkedExamples:
         assert result.points - result.interval.low == pytest.approx(width)
 
     @pytest.mark.parametrize("wins", [10.0, 1e3, 1e6, 1e9])
-    def test_lopsided(self, wins: float) -> None:
+    def test_lopsided_score_has_the_closed_form_interval(self, wins: float) -> None:
         """Var(ln odds) = 1 / wins + 1 / losses, however far apart."""
         result = by_name(rate([Score("a", "b", wins, 1)], prior=0.0))["a"]
         assert result.points == pytest.approx(200.0 * math.log10(wins), rel=1e-7)
         width = POINTS * 1.959963984540054 * math.sqrt(1.0 / wins + 1.0) / 2.0
         assert result.interval.high - result.points == pytest.approx(width, rel=1e-6)
 
-    def test_ties_after_davidson(self) -> None:
+    def test_ties_follow_davidson(self) -> None:
         """Two contestants, 4 wins, 1 loss, 2 ties: odds of 4 among the decided, and nu = 2 / sqrt(4 * 1) = 1."""
         result = by_name(rate([Score("a", "b", 4, 1, 2)], prior=0.0))
         assert result["a"].points - result["b"].points == pytest.approx(400.0 * math.log10(4.0))
 
-    def test_transitive(self) -> None:
+    def test_ratings_are_transitive(self) -> None:
         """a : b = 2 and b : c = 3 give a : c = 6 where a and c never met."""
         result = by_name(rate([Score("a", "b", 2, 1), Score("b", "c", 3, 1)], prior=0.0))
         assert result["a"].points - result["c"].points == pytest.approx(400.0 * math.log10(6.0))
 
-    def test_only_ties_are_equals(self) -> None:
+    def test_only_ties_give_equal_ratings(self) -> None:
         result = rate([Score("a", "b", 0, 0, 5)])
         assert [row.points for row in result] == pytest.approx([0.0, 0.0])
 
-    def test_totals(self) -> None:
+    def test_counts_wins_losses_and_ties(self) -> None:
         result = by_name(rate([Score("a", "b", 2, 1, 1), Score("c", "a", 1, 0, 0)]))["a"]
         assert (result.wins, result.losses, result.ties) == (2, 2, 1)
 
-    def test_chance(self) -> None:
+    def test_rating_difference_maps_to_win_probability(self) -> None:
         assert chance(0.0) == 0.5
         assert chance(400.0) == pytest.approx(10.0 / 11.0)
 
 
 class TestPrior:
-    def test_an_unbeaten_side_has_a_finite_rating(self) -> None:
+    def test_unbeaten_side_has_a_finite_rating(self) -> None:
         result = by_name(rate([Score("a", "b", 5, 0)]))
         assert 0.0 < result["a"].points < 1000.0
         assert result["a"].interval.high < math.inf
 
-    def test_one_win_more_is_more(self) -> None:
+    def test_more_wins_raise_the_rating(self) -> None:
         few, many = (by_name(rate([Score("a", "b", wins, 0)]))["a"].points for wins in (1, 20))
         assert few < many
 
@@ -89,7 +89,7 @@ class TestPrior:
             [Score("a", "b", 2, 1, 1), Score("b", "c", 3, 0)],
         ],
     )
-    def test_without_one_there_is_no_maximum(self, scores: list[Score]) -> None:
+    def test_no_prior_and_no_maximum_is_an_error(self, scores: list[Score]) -> None:
         with pytest.raises(ValueError, match="no most likely strengths"):
             rate(scores, prior=0.0)
 
@@ -97,7 +97,7 @@ class TestPrior:
         scores = [Score("a", "b", 2, 0, 1), Score("b", "c", 2, 0), Score("c", "a", 1, 0)]
         assert [row.name for row in rate(scores, prior=0.0)] == ["a", "b", "c"]
 
-    def test_it_vanishes_among_many_choices(self) -> None:
+    def test_prior_vanishes_among_many_choices(self) -> None:
         result = by_name(rate([Score("a", "b", 30_000, 10_000)]))
         assert result["a"].points - result["b"].points == pytest.approx(400.0 * math.log10(3.0), abs=0.1)
 
@@ -108,7 +108,7 @@ class TestGroups:
         assert groups(scores) == [("c", "d", "e"), ("a", "b")]
         assert [(row.name, row.group) for row in rate(scores)] == [("c", 0), ("d", 0), ("e", 0), ("a", 1), ("b", 1)]
 
-    def test_each_group_has_its_own_zero(self) -> None:
+    def test_each_group_is_centered_at_zero(self) -> None:
         result = rate([Score("a", "b", 3, 1), Score("c", "d", 1, 3)])
         for number in (0, 1):
             assert sum(row.points for row in result if row.group == number) == pytest.approx(0.0, abs=1e-6)
@@ -117,7 +117,7 @@ class TestGroups:
         assert rate([Score("a", "b", 0, 0, 0)]) == []
 
     @pytest.mark.parametrize("wrong", [Score("a", "a", 1, 0), Score("a", "b", -1, 0)])
-    def test_wrong_comparisons(self, wrong: Score) -> None:
+    def test_invalid_comparison_is_an_error(self, wrong: Score) -> None:
         with pytest.raises(ValueError, match="no comparison of two"):
             rate([wrong])
 

@@ -12,11 +12,11 @@ COUNTS = [(n, solved, k) for n in range(1, 7) for solved in range(n + 1) for k i
 
 class TestPassAtK:
     @pytest.mark.parametrize(("n", "solved", "k"), COUNTS)
-    def test_is_scipys_hypergeometric(self, n: int, solved: int, k: int) -> None:
+    def test_equals_the_hypergeometric(self, n: int, solved: int, k: int) -> None:
         assert pass_at_k(n, solved, k) == pytest.approx(1 - stats.hypergeom.pmf(0, n, solved, k))
 
     @pytest.mark.parametrize("rule", [pass_at_k, pass_hat_k])
-    def test_one_pass_is_the_rate(self, rule: Rule) -> None:
+    def test_k_of_one_is_the_rate(self, rule: Rule) -> None:
         assert rule(5, 2, 1) == pytest.approx(0.4)
 
     @pytest.mark.parametrize(("n", "solved", "k"), [(3, 4, 1), (3, -1, 1), (3, 1, 4), (3, 1, 0)])
@@ -28,7 +28,7 @@ class TestPassAtK:
 
 class TestPassHatK:
     @pytest.mark.parametrize(("n", "solved", "k"), COUNTS)
-    def test_is_scipys_hypergeometric(self, n: int, solved: int, k: int) -> None:
+    def test_equals_the_hypergeometric(self, n: int, solved: int, k: int) -> None:
         assert pass_hat_k(n, solved, k) == pytest.approx(stats.hypergeom.pmf(k, n, solved, k))
 
     def test_is_unbiased(self) -> None:
@@ -45,13 +45,13 @@ class TestPooled:
         assert estimate.tasks == 2
         assert estimate.interval == cluster_mean([TaskCluster(1, 2.5 / 3), TaskCluster(1, 0.0)])
 
-    def test_nothing_says_nothing(self) -> None:
+    def test_is_undefined_without_scores(self) -> None:
         assert pool([]) is None
         assert pool([[]]) is None
 
 
 class TestOverPasses:
-    def test_tasks_with_fewer_passes_are_left_out(self) -> None:
+    def test_tasks_with_fewer_passes_are_excluded(self) -> None:
         tasks = [(2, 1), (2, 2), (2, 0), (1, 1)]
         both, any_ = over_passes(tasks, 2, pass_hat_k), over_passes(tasks, 2, pass_at_k)
         assert both is not None
@@ -59,5 +59,5 @@ class TestOverPasses:
         assert [both.value, any_.value] == pytest.approx([1 / 3, 2 / 3])
         assert both.tasks == 3
 
-    def test_nothing_says_nothing(self) -> None:
+    def test_is_undefined_without_enough_passes(self) -> None:
         assert over_passes([(1, 1)], 2, pass_at_k) is None

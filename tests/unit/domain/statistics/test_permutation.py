@@ -32,10 +32,10 @@ def theirs(values: list[float]) -> list[float]:
 
 
 class TestSignFlip:
-    def test_counts_what_scipy_counts(self) -> None:
+    def test_exact_test_agrees_with_scipy(self) -> None:
         assert sign_flip(DIFFERENCES) == (*map(pytest.approx, theirs(DIFFERENCES)), True)
 
-    def test_draws_what_scipy_draws(self) -> None:
+    def test_sampled_test_agrees_with_scipy(self) -> None:
         assert sign_flip(SAMPLE) == (*(pytest.approx(value, abs=0.012) for value in theirs(SAMPLE)), False)
 
     def test_draws_every_pattern_of_signs(self) -> None:
@@ -52,7 +52,7 @@ class TestSignFlip:
 
     @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 5))
     @settings(max_examples=50, deadline=None)
-    def test_is_mcnemars_for_one_trial_per_task(self, worse: int, better: int, same: int) -> None:
+    def test_equals_mcnemar_for_one_trial_per_task(self, worse: int, better: int, same: int) -> None:
         result = sign_flip([-1.0] * worse + [1.0] * better + [0.0] * same)
         n = max(worse + better, 1)
         assert result.exact
@@ -73,7 +73,7 @@ class TestSignFlip:
         )
         assert sign_flip(values) == (*(pytest.approx(hit / len(sums)) for hit in hits), True)
 
-    def test_draws_never_give_0_and_repeat_by_seed(self) -> None:
+    def test_sampled_p_is_positive_and_reproducible(self) -> None:
         values = [1.0 + at / 100 for at in range(60)]
         assert sign_flip(values, flips=99).two_sided == 0.01
         assert sign_flip(SAMPLE, seed=1) == sign_flip(SAMPLE[::-1], seed=1)
@@ -82,5 +82,5 @@ class TestSignFlip:
 
 class TestFairTail:
     @pytest.mark.parametrize(("most", "n"), [(0, 0), (0, 1), (3, 10), (10, 10), (480, 1_000), (4_900, 10_000)])
-    def test_is_scipys(self, most: int, n: int) -> None:
+    def test_agrees_with_scipy(self, most: int, n: int) -> None:
         assert fair_tail(most, n) == pytest.approx(stats.binom.cdf(most, n, 0.5), rel=1e-9)

@@ -11,7 +11,7 @@ class TestCurve:
         assert [(one.step, one.reached) for one in result] == [(0, 1), (1, 1), (2, 1), (3, 3)]
         assert result[-1].share == pytest.approx(3 / 8)
 
-    def test_nothing_listed_and_nothing_reached(self) -> None:
+    def test_no_checkpoints_give_an_empty_curve(self) -> None:
         assert curve([]) == []
         assert curve([EpisodeProgress(4, [], 0.0)]) == [(0, 0, 0.0)]
 
@@ -25,7 +25,7 @@ class TestCurve:
 
 
 class TestBins:
-    def test_every_episode_is_in_one(self) -> None:
+    def test_every_episode_is_in_one_bin(self) -> None:
         result = bins([EpisodeProgress(4, [1] * number, float(number == 4)) for number in (0, 1, 2, 3, 4, 4)])
         assert [(one.label, one.episodes, one.score) for one in result] == [
             ("none", 1, 0.0),

@@ -15,7 +15,7 @@ def boards(draw: st.DrawFn) -> list[tuple[float, Interval]]:
 
 
 class TestStandings:
-    def test_three_that_differ(self) -> None:
+    def test_separate_intervals_have_separate_ranks(self) -> None:
         result = standings([(0.5, Interval(0.4, 0.6)), (0.9, Interval(0.8, 1.0)), (0.1, Interval(0.0, 0.2))])
         assert [(s.rank, s.group, s.best, s.worst) for s in result] == [(2, 2, 2, 2), (1, 1, 1, 1), (3, 3, 3, 3)]
 
@@ -36,7 +36,7 @@ class TestStandings:
         result = standings([(0.1 + 0.2, Interval(0.3, 0.6)), (0.3, Interval(0.2, 0.1 + 0.2))])
         assert [(s.rank, s.group, s.best, s.worst) for s in result] == [(1, 1, 1, 2)] * 2
 
-    def test_an_empty_board(self) -> None:
+    def test_empty_board_has_no_standings(self) -> None:
         assert standings([]) == []
 
     @given(boards())

@@ -31,5 +31,5 @@ def test_a_flat_graph_is_always_complete() -> None:
     assert released_completion({"a": [], "b": []}, []) == 1.0
 
 
-def test_no_two_side_by_side() -> None:
+def test_chain_without_coherence_is_zero() -> None:
     assert released_coherence({"a": [], "b": ["a"]}, {"a": "x", "b": "y"}, ["a", "b"]) == 0.0

@@ -11,7 +11,7 @@ def scores(base: str, other: str) -> list[TaskScores]:
 
 
 class TestCompareTasks:
-    def test_one_pass_of_0_or_1_is_mcnemars(self) -> None:
+    def test_single_binary_passes_use_mcnemar(self) -> None:
         result = compare_tasks(scores("1111110000", "0000111000"))
         assert result is not None
         assert (result.tasks, result.worse, result.better, result.test) == (10, 4, 1, MCNEMAR)
@@ -19,14 +19,14 @@ class TestCompareTasks:
         assert result.success == result.score
         assert result.score[:3] == pytest.approx((0.6, 0.3, -0.3))
 
-    def test_fractions_are_flipped(self) -> None:
+    def test_few_fractional_scores_use_the_exact_sign_flip(self) -> None:
         tasks = [TaskScores(f"t{at}", [at / 20], [at / 10]) for at in range(9)]
         result = compare_tasks(tasks)
         assert result is not None
         assert (result.test, result.p_value, result.regression_p) == (SIGN_FLIP, 2 / 2**8, 1.0)
         assert (result.worse, result.better) == (0, 0)
 
-    def test_many_fractions_are_drawn_alike_in_any_order(self) -> None:
+    def test_sampled_test_is_independent_of_order(self) -> None:
         tasks = [TaskScores(f"t{at}", [0.5], [(at * 7 % 41) / 41]) for at in range(41)]
         result = compare_tasks(tasks, seed=3)
         assert result is not None
@@ -45,10 +45,10 @@ class TestCompareTasks:
         assert result is not None
         assert (result.p_value, result.test, result.worse) == (0.25, SIGN_FLIP, 3)
 
-    def test_no_common_task_says_nothing(self) -> None:
+    def test_no_common_task_gives_no_result(self) -> None:
         assert compare_tasks([]) is None
 
-    def test_swapping_the_runs_turns_the_sign(self) -> None:
+    def test_swapping_runs_flips_the_sign(self) -> None:
         there = compare_tasks(scores("1111110000", "0000111000"))
         back = compare_tasks(scores("0000111000", "1111110000"))
         assert there is not None
