@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 _BARE = frozenset({"WAIT", "DONE", "FAIL"})
+_PRELUDE = "import pyautogui; import time; pyautogui.FAILSAFE = False"
 
 
 def ending(action: Any) -> str:
@@ -34,7 +35,7 @@ def answer(action: Any, action_space: str) -> dict[str, Any]:
     if isinstance(code, str) and "```" not in code:
         return {"reply": f"```python\n{code}\n```"}
     if isinstance(code, str):
-        return {"actions": [{"type": "PYTHON", "text": f"import pyautogui; import time\n{code}"}]}
+        return {"actions": [{"type": "PYTHON", "text": f"{_PRELUDE}\n{code}"}]}
     raise TypeError(f"expected an action of {action_space}, got {type(action).__name__}")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backend.domain.actions._checked import check_actions
 from backend.domain.errors import InvalidAction
+from backend.domain.model.quotes import is_quoted
 from backend.domain.model.reasoning import split_reasoning
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.agent import CoordinateFrame
@@ -15,10 +16,16 @@ from backend.domain.ports.model import ModelReply, Tool
 TOKENS = frozenset({"WAIT", "DONE", "FAIL"})
 LONGEST_REPLY = 2 * 2**20
 _FENCE = "```"
+_LONG_FENCE = re.compile(r"`{4,5}(?!`)")
+"""Around code with shorter fences in it; six are the end of one block and the beginning of the next."""
 _MOST_BLOCKS = 200
 _LABEL = re.compile(r"[A-Za-z0-9_+.#-]{1,20}")
 _LABEL_BELOW = re.compile(r"\s*\n[ \t]*(python3?|py|json|decision|memory)[ \t]*\n", re.IGNORECASE)
 _INLINE_LABEL = re.compile(r"(python3?|py|json|decision|memory)\s")
+_LABEL_WITH_MORE = re.compile(
+    r"\{\.?(python3?|py|json)\b[^}\n]{0,80}\}|(python3?|py|json)[:,{]\S.{0,200}", re.IGNORECASE
+)
+"""A label with a file's name or options: `python:main.py`, `{python}`, `python{1,3}`."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +64,53 @@ def token(text: str) -> tuple[Action, ...] | None:
 
 
 def fenced_blocks(text: str) -> tuple[Block, ...]:
-    """Every fenced block in order; a fence closes at the next fence.
+    """Every fenced block in order; a fence closes at the next fence, one of four or five backticks at the next such.
 
     Raises:
         InvalidAction: there are too many blocks.
     """
-    parts = text.split(_FENCE)
-    if len(parts) > 2 * _MOST_BLOCKS + 1:
-        raise InvalidAction(f"the reply has more than {_MOST_BLOCKS} code blocks", code="input_too_long")
-    last_open = len(parts) - 1 if len(parts) % 2 == 0 else None
-    return tuple(_block(parts[index], closed=index != last_open) for index in range(1, len(parts), 2))
+    return _split(text)[0]
+
+
+def _split(text: str) -> tuple[tuple[Block, ...], list[str]]:
+    """The blocks, and the text before each and behind the last."""
+    blocks: list[Block] = []
+    around: list[str] = []
+    position = 0
+    while (start := text.find(_FENCE, position)) >= 0:
+        if len(blocks) == _MOST_BLOCKS:
+            raise InvalidAction(f"the reply has more than {_MOST_BLOCKS} code blocks", code="input_too_long")
+        long = _LONG_FENCE.match(text, start)
+        fence = long[0] if long else _FENCE
+        body = start + len(fence)
+        end = _fence_end(text, fence, body)
+        blocks.append(_block(text[body : end if end >= 0 else None], closed=end >= 0))
+        around.append(text[position:start])
+        position = end + len(fence) if end >= 0 else len(text)
+    return tuple(blocks), [*around, text[position:]]
+
+
+def _fence_end(text: str, fence: str, start: int) -> int:
+    """Where a block ends; negative if it does not. A fence within quotes is text that the model types."""
+    end = text.find(fence, start)
+    for _ in range(_MOST_BLOCKS):
+        if end < 0 or text.find("\n", start, end) < 0 or not is_quoted(text, end, end + len(fence)):
+            return end
+        end = text.find(fence, end + len(fence))
+    return -1
+
+
+def token_after_blocks(text: str) -> tuple[Action, ...]:
+    """The action of WAIT, DONE or FAIL alone on the last line of a reply, behind its blocks; empty without one.
+
+    Raises:
+        InvalidAction: DONE or FAIL stands alone on a line before, so that it is unclear whether to act.
+    """
+    *before, after = _split(text)[1]
+    lines = [line.strip() for line in after.split("\n") if line.strip()]
+    if {"DONE", "FAIL"} & {*lines[:-1], *(line.strip() for part in before for line in part.split("\n"))}:
+        raise InvalidAction("DONE and FAIL come last", code="invalid_code", hint="Write nothing behind them.")
+    return token(lines[-1]) or () if before and lines else ()
 
 
 def _block(text: str, *, closed: bool) -> Block:
@@ -76,6 +120,8 @@ def _block(text: str, *, closed: bool) -> Block:
     word = first.strip() if len(first) < 100 else ""  # noqa: PLR2004 - a label is short.
     if line_end and word not in TOKENS and _LABEL.fullmatch(word):
         return Block(word.lower(), rest, closed)
+    if line_end and (more := _LABEL_WITH_MORE.fullmatch(word)):
+        return Block((more[1] or more[2]).lower(), rest, closed)
     if inline := _INLINE_LABEL.match(text):
         return Block(inline[1], text[inline.end() :], closed)
     return Block("", text, closed)

@@ -11,6 +11,7 @@ MOST_ACTIONS = 200
 LONGEST_TEXT = 20_000
 LONGEST_CODE = 30_000
 MOST_WHEEL_CLICKS = 200
+_ENDS = frozenset({ActionType.DONE, ActionType.FAIL})
 _TYPED_CONTROLS = frozenset("\n\t\b\r")
 
 
@@ -24,6 +25,8 @@ def check_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
     for action in actions:
         if len(result) == MOST_ACTIONS:
             raise InvalidAction(f"more than {MOST_ACTIONS} actions in one reply", code="too_many_actions")
+        if result and result[-1].type in _ENDS and action.type is not result[-1].type:
+            raise InvalidAction("DONE and FAIL come last", code="invalid_code", hint="Write nothing behind them.")
         _check(action)
         result.append(action)
     return tuple(result)

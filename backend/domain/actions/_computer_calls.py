@@ -12,6 +12,7 @@ from backend.domain.actions._blocks import TOKENS, Block, fenced_blocks
 from backend.domain.actions._keys import combination, press
 from backend.domain.actions._points import mark_of, on_grid, pixel
 from backend.domain.actions._python import (
+    PYTHON_LABELS,
     Code,
     NotTypedError,
     PythonCall,
@@ -166,7 +167,7 @@ def code_block(blocks: Sequence[Block]) -> Block:
     Raises:
         InvalidAction: there is none, or it is not closed.
     """
-    block = next((block for block in blocks if block.label in {"python", "py", "python3"}), None)
+    block = next((block for block in blocks if block.label and block.label in PYTHON_LABELS), None)
     if block is None:
         raise InvalidAction(
             "there is no python block", code="code_block_missing", hint="Put the action between ```python and ```."

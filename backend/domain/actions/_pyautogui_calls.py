@@ -48,6 +48,7 @@ class PyautoguiCalls:
             "keyDown": self._key(ActionType.KEY_DOWN),
             "keyUp": self._key(ActionType.KEY_UP),
             "hotkey": self._hotkey,
+            "shortcut": self._hotkey,
         }
 
     def typed(self, call: PythonCall) -> Sequence[Action]:
@@ -135,9 +136,11 @@ class PyautoguiCalls:
     def _key(self, kind: ActionType) -> Callable[..., Sequence[Action]]:
         return lambda key: [Action(type=kind, keys=(_text(key),))]
 
-    def _hotkey(self, *keys: Any, interval: Any = 0.0) -> list[Action]:
+    def _hotkey(self, *args: Any, keys: Any = (), interval: Any = 0.0) -> list[Action]:
+        """Its keys, also as `keys=[...]`, as some models write them; pyautogui itself would press nothing then."""
         _only_timing({}, interval)
-        names = keys[0] if len(keys) == 1 and isinstance(keys[0], list) else keys
+        names = args or (keys if isinstance(keys, list | tuple) else (keys,))
+        names = names[0] if len(names) == 1 and isinstance(names[0], list) else names
         return [Action(type=ActionType.HOTKEY, keys=_some([_text(name) for name in names]))]
 
 

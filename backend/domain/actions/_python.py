@@ -10,8 +10,21 @@ from backend.domain.actions._checked import LONGEST_CODE
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
 
-PYTHON_LABELS = frozenset({"", "python", "py", "python3"})
+PYTHON_LABELS = frozenset({"", "python", "py", "python3", "ipython", "tool_code", "code", "pyautogui"})
+"""`tool_code` is Gemini's."""
 _LONGEST_LINE = 200
+_IDLE = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.FunctionDef,
+    ast.ClassDef,
+    ast.Pass,
+    ast.Expr,
+)
+"""Statements that do nothing if they call nothing; others may fail, and the model is told how."""
 
 
 class NotTypedError(Exception):
@@ -43,8 +56,8 @@ class Code:
 
     @property
     def does_nothing(self) -> bool:
-        """Nothing is called: comments, imports, assignments. Such code is not run."""
-        return not called_functions(self.tree)
+        """Nothing is called: comments, imports, assignments, definitions. Such code is not run."""
+        return not called_functions(self.tree) and all(isinstance(statement, _IDLE) for statement in self.tree.body)
 
 
 def read_code(block: Block, path: str = "") -> Code:
@@ -63,17 +76,28 @@ def read_code(block: Block, path: str = "") -> Code:
     if end:
         last = tree.body.pop()
         text = _before(text, last)
-    if any(_token(statement) for statement in tree.body):
-        raise InvalidAction("WAIT, DONE and FAIL come last", code="invalid_code", path=path)
+    if _has_token(tree):
+        raise InvalidAction(
+            "WAIT, DONE and FAIL come last", code="invalid_code", path=path, hint="Write them on a line of their own."
+        )
     code = Code(text, tree, end)
     if not end and code.does_nothing and (not text.strip() or any(map(_is_data, tree.body))):
         raise InvalidAction("the block has no code in it", code="invalid_code", path=path)
     return code
 
 
+def _has_token(tree: ast.Module) -> bool:
+    """Whether the code uses WAIT, DONE or FAIL as a value, and not as variables of its own."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in TOKENS]
+    own = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return any(name.id not in own for name in names)
+
+
 def _is_data(statement: ast.stmt) -> bool:
-    """A value by itself, such as JSON in a block without a label. A text by itself is a comment."""
-    return isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant)
+    """A value by itself, such as JSON in a block without a label. A text by itself is a comment, but no token in it."""
+    if not isinstance(statement, ast.Expr):
+        return False
+    return not isinstance(statement.value, ast.Constant) or statement.value.value in TOKENS
 
 
 def _dedent(text: str) -> str:

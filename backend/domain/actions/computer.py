@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from backend.domain.actions._blocks import TextActionSpace
+from backend.domain.actions._blocks import TextActionSpace, token_after_blocks
 from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_of
 from backend.domain.actions._python import Code, NotTypedError, plain_calls
 from backend.domain.model.parameters import Parameters
@@ -52,7 +52,7 @@ The module `computer` is there already. Its functions:
 
     def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
         code = code_of(text)
-        return code if isinstance(code, tuple) else _actions(code, sight)
+        return code if isinstance(code, tuple) else [*_actions(code, sight), *token_after_blocks(text)]
 
 
 def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.actions._blocks import TOKENS, text_of, token
+from backend.domain.actions._blocks import TOKENS, text_of, token, token_after_blocks
 from backend.domain.actions._checked import check_actions
 from backend.domain.actions._forms import Button, Number, read, short
 from backend.domain.actions._json import json_blocks
@@ -130,7 +130,9 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
         """See the port: a bare WAIT, DONE or FAIL, or one JSON action (or list of them) per code block."""
         text = text_of(reply)
         at = place(self.params.coordinates, sight)
-        return token(text) or check_actions(_action(value, at) for value in _values(text, _EXAMPLE))
+        return token(text) or check_actions(
+            [*(_action(value, at) for value in _values(text, _EXAMPLE)), *token_after_blocks(text)]
+        )
 
 
 _WORDS_EXAMPLE = '{"action_type": "CLICK", "element": "the button Save below the list of files"}'
@@ -175,8 +177,9 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         text = text_of(reply)
+        values = () if token(text) else _values(text, _WORDS_EXAMPLE)
         return token(text) or check_actions(
-            _action(_with_place(value, sight), pixel) for value in _values(text, _WORDS_EXAMPLE)
+            [*(_action(_with_place(value, sight), pixel) for value in values), *token_after_blocks(text)]
         )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from backend.domain.actions._blocks import TextActionSpace
+from backend.domain.actions._blocks import TextActionSpace, token_after_blocks
 from backend.domain.actions._forms import Number, read, short
 from backend.domain.actions._json import json_blocks
 from backend.domain.actions._keys import press
@@ -91,7 +91,7 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
             raise InvalidAction(
                 f"expected one object, found {len(values)}", code="action_missing", hint=f"For example {_EXAMPLE}."
             )
-        return self._actions(_answer(values[0]), sight)
+        return [*self._actions(_answer(values[0]), sight), *token_after_blocks(text)]
 
     def _actions(self, answer: _Answer, sight: CoordinateFrame) -> Sequence[Action]:
         functions: Mapping[str, Callable[[Any, Where], Sequence[Action]]] = {

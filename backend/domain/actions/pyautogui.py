@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.actions._blocks import Block, TextActionSpace, fenced_blocks, whole
+from backend.domain.actions._blocks import Block, TextActionSpace, fenced_blocks, token_after_blocks, whole
 from backend.domain.actions._checked import LONGEST_CODE
 from backend.domain.actions._points import Coordinates, explain, place
 from backend.domain.actions._pyautogui_calls import POINTING, PyautoguiCalls, Spot
@@ -16,7 +16,6 @@ from backend.domain.actions._python import (
     Code,
     NotTypedError,
     called_functions,
-    dotted_name,
     plain_calls,
     read_code,
 )
@@ -66,7 +65,11 @@ cannot be done."""
 
     def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
         blocks = _code_blocks(text)
-        return [action for index, block in enumerate(blocks, 1) for action in self._block(block, index, sight)]
+        ending = token_after_blocks(text)
+        return [
+            *(action for index, block in enumerate(blocks, 1) for action in self._block(block, index, sight)),
+            *ending,
+        ]
 
     def _block(self, block: Block, index: int, sight: CoordinateFrame) -> Sequence[Action]:
         code = read_code(block, f"block {index}")
@@ -86,7 +89,7 @@ cannot be done."""
             return []
 
     def _python(self, code: Code, tags: Mapping[str, Spot]) -> Sequence[Action]:
-        if self.params.coordinates != "screen" and any(_points(call) for call in called_functions(code.tree)):
+        if self.params.coordinates != "screen" and _points(code.tree):
             raise InvalidAction(
                 f"coordinates in {self.params.coordinates} units must be plain numbers, one call a line",
                 code="invalid_code",
@@ -110,8 +113,17 @@ def _code_blocks(text: str) -> Sequence[Block]:
     return code
 
 
-def _points(call: ast.Call) -> bool:
-    return dotted_name(call.func).rpartition(".")[2] in POINTING and bool(call.args or call.keywords)
+def _points(tree: ast.Module) -> bool:
+    """Whether code points somewhere, or has a function that does under a name of its own."""
+    here = {call.func for call in called_functions(tree) if not (call.args or call.keywords)}
+    imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names}
+    used = {_last_name(node) for node in ast.walk(tree) if node not in here}
+    return bool(POINTING & (used | imported))
+
+
+def _last_name(node: ast.AST) -> str:
+    """The name of a variable, the last one of `pyautogui.click`, and empty for anything else."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _tags(tree: ast.Module, sight: CoordinateFrame) -> dict[str, Spot]:

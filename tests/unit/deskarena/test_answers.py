@@ -16,7 +16,9 @@ class TestAnswer:
 
     def test_code_that_would_end_its_own_block(self) -> None:
         ((action,),) = answer("x = '```'", "pyautogui").values()
-        assert (action["type"], action["text"].splitlines()[1]) == ("PYTHON", "x = '```'")
+        first, code = action["text"].splitlines()
+        assert (action["type"], code) == ("PYTHON", "x = '```'")
+        assert "pyautogui.FAILSAFE = False" in first
 
     def test_an_object_is_read_by_the_service(self) -> None:
         assert answer({"action_type": "CLICK", "x": 1}, "computer_13") == {"reply": '{"action_type": "CLICK", "x": 1}'}

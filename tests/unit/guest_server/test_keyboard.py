@@ -29,6 +29,11 @@ def failSafeCheck():
 def press(key):
     platformModule._keyDown(key)
     platformModule._keyUp(key)
+def hotkey(*args, **kwargs):
+    for key in args:
+        platformModule._keyDown(key)
+    for key in reversed(args):
+        platformModule._keyUp(key)
 def typewrite(message, interval=0.0, logScreenshot=None, _pause=True):
     for char in message:
         press(char)
@@ -100,6 +105,15 @@ class TestTyping:
         keys = [(event.key, event.down) for event in device.events if isinstance(event, Key)]
         assert keys == [("enter", True), ("enter", False), ("é", True), ("é", False)]
 
+    @pytest.mark.parametrize(
+        "call", ["hotkey('ctrl', 's')", "shortcut('ctrl', 's', interval=0.001)", "hotkey(keys=['ctrl', 's'])"]
+    )
+    def test_a_shortcut(self, tmp_path: Path, call: str) -> None:
+        device = RecordedInput()
+        assert run_code(f"import pyautogui\npyautogui.{call}", tmp_path, device) == ("", "")
+        keys = [(event.key, event.down) for event in device.events if isinstance(event, Key)]
+        assert keys == [("ctrl", True), ("s", True), ("s", False), ("ctrl", False)]
+
     def test_a_list_of_keys_and_an_interval(self, tmp_path: Path) -> None:
         device = RecordedInput()
         code = "import pyautogui\npyautogui.typewrite(['a', 'up'])\npyautogui.write('xy', interval=0.001)"
@@ -111,6 +125,7 @@ class TestTyping:
         ("call", "reported", "typed"),
         [
             ("press('hyperdrive')", "'hyperdrive'", []),
+            ("hotkey()", "no keys", []),
             ("write('a\\x07b')", "control characters", [Type("ab")]),
             ("write('refused')", "'refused'", []),
         ],

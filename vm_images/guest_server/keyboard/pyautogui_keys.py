@@ -74,6 +74,7 @@ def install(pyautogui: Any, keyboard: PerformKey) -> None:
     platform._keyDown = _pressing(platform._keyDown, "key_down", keyboard)
     platform._keyUp = _pressing(platform._keyUp, "key_up", keyboard)
     pyautogui.typewrite = pyautogui.write = pyautogui._genericPyAutoGUIChecks(_typing(pyautogui, keyboard))
+    pyautogui.hotkey = pyautogui.shortcut = _shortcuts(pyautogui.hotkey)
 
 
 def types_unicode(pyautogui: Any) -> bool:
@@ -89,6 +90,17 @@ def _pressing(own: Callable[[Any], None], kind: str, keyboard: PerformKey) -> Ca
             _report(f"there is no key {key[:40]!r}; nothing was pressed")
 
     return press
+
+
+def _shortcuts(own: Callable[..., None]) -> Callable[..., None]:
+    def hotkey(*args: Any, keys: Any = (), **options: Any) -> None:
+        """Also takes the keys as `keys=[...]`, as some models write them, and reports a shortcut without keys."""
+        pressed = args or ((keys,) if isinstance(keys, str) else tuple(keys))
+        if not pressed:
+            _report("the shortcut has no keys; nothing was pressed")
+        own(*pressed, **options)
+
+    return hotkey
 
 
 def _typing(pyautogui: Any, keyboard: PerformKey) -> Callable[..., None]:
