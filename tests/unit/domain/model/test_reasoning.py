@@ -1,5 +1,7 @@
 """Reasoning in a model's text, as the templates of open model families mark it."""
 
+import time
+
 import pytest
 
 from backend.domain.actions.computer import ComputerSpace
@@ -9,6 +11,7 @@ from backend.domain.actions.pyautogui import Pyautogui
 from backend.domain.model.reasoning import split_reasoning
 
 CODE = "```python\npyautogui.click(2, 2)\n```"
+SECONDS = 1.0
 FENCED = "Maybe ```python\npyautogui.hotkey('alt', 'f4')\n``` first?"
 FAMILIES = {
     "DeepSeek-R1": f"<think>\n{FENCED}\n</think>\n\n{CODE}",
@@ -127,6 +130,27 @@ FAMILIES = {
     "square brackets": f"[THOUGHT]{FENCED}[/THOUGHT]{CODE}",
     "spaces in the marks": f"< think >{FENCED}</ think >{CODE}",
     "an escaped end": f"<think>{FENCED}<\\/think>{CODE}",
+    "marks of a working out": f"<start_working_out>{FENCED}<end_working_out><SOLUTION>{CODE}</SOLUTION>",
+    "tags of begin and end": f"<begin_of_thought>{FENCED}<end_of_thought>\n{CODE}",
+    "tags of start and end": f"<start_thinking>{FENCED}<end_thinking>{CODE}",
+    "square brackets of begin and end": f"[BEGIN_THOUGHT]{FENCED}[END_THOUGHT]{CODE}",
+    "square brackets of start and end": f"[START_OF_REASONING]{FENCED}[END_OF_REASONING]{CODE}",
+    "marks of an assistant": f"<|assistant_thinking|>{FENCED}<|/assistant_thinking|>{CODE}",
+    "reasoning and solution": f"<REASONING>\n{FENCED}\n</REASONING>\n<SOLUTION>\n{CODE}\n</SOLUTION>",
+    "a final part": f"<think>{FENCED}</think>\n<final>{CODE}</final>",
+    "Jamba": f"<|bom|><|assistant|> <think>{FENCED}</think>{CODE}<|eom|>",
+    "dots": f"<|response|><think>{FENCED}</think>{CODE}<|endofresponse|>",
+    "Step, with its end": f"<think>{FENCED}</think>{CODE}<|EOT|>",
+    "gpt-oss, a turn without a channel": f"<|start|>assistant<|message|><think>{FENCED}</think>{CODE}<|return|>",
+    "a user's turn behind it": f"<think>{FENCED}</think>{CODE}<|im_end|>\n<|im_start|>user\nGo on. {FENCED}<|im_end|>",
+    "Llama, with a user's turn": (
+        f"<think>{FENCED}</think>{CODE}<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n{FENCED}"
+    ),
+    "DeepSeek, with a user's turn": (
+        f"{FENCED}</think>{CODE}<\uff5cend\u2581of\u2581sentence\uff5c><\uff5cUser\uff5c>{FENCED}"
+    ),
+    "Gemma, with a user's turn": f"<think>{FENCED}</think>{CODE}<end_of_turn>\n<start_of_turn>user\n{FENCED}",
+    "Mistral, with a user's turn": f"[THINK]{FENCED}[/THINK]{CODE}</s>[INST]{FENCED}[/INST]{CODE}",
     "escaped for a web page": f"&lt;think&gt;{FENCED}&lt;/think&gt;{CODE}",
 }
 
@@ -170,6 +194,10 @@ class TestMarks:
             ('<details type="reasoning" done="false">\n<summary>Thinking...</summary>\n> cut off. DONE', ""),
             ("<|start|>assistant to=self<|message|>cut off. DONE", ""),
             ("Done?\u25c1/think\u25b7DONE", "DONE"),
+            ("analysisI am done, or not. DONE", ""),
+            ("<begin_of_thought>cut off. DONE", ""),
+            ("Done?<end_of_thought>DONE", "DONE"),
+            ("Done?[END_THINKING]DONE", "DONE"),
             ("", ""),
         ],
     )
@@ -188,11 +216,50 @@ class TestMarks:
             "```python\npyautogui.write('''<plan>\nx\n</plan>''')\n```",
             "<details><summary>The code</summary>\nDONE\n</details>",
             "I open the details.\n</details>\nDONE",
+            "```python\npyautogui.write(f'<think>{x}</think>')\n```",
+            '```python\npyautogui.write("it\'s </think>")\n```',
+            "I type '<|im_start|>user' now.",
+            "Action: type(content='<note>\n<reason>\nlate\n</reason>\n</note>')",
+            'Action: type(content="<plan>\na\n</plan>")\nhotkey(key="enter")',
+            "actions:\nTYPE [<reason>late</reason>]",
+            "actions:\nTYPE [<note>\n<reason>\nlate\n</reason>\n</note>]\nENTER",
+            "<function=computer_use>\n<parameter=text>\n<plan>\nx\n</plan>\n</parameter>\n</function>",
+            '{"action": "type", "text": "<note>\n<reason>\nlate\n</reason>\n"}',
             "no mark at all ",
         ],
     )
     def test_marks_that_the_model_types_or_quotes_stay_in_the_answer(self, text: str) -> None:
         assert split_reasoning(text).answer == text
+
+    @pytest.mark.parametrize(
+        ("text", "answer"),
+        [
+            ("<think>The users' menu.</think>I open the users' menu. DONE", "I open the users' menu. DONE"),
+            ('<think>A 15" screen.</think>I set 17" now. DONE', 'I set 17" now. DONE'),
+            ("<think>The key ` is near.</think>I press ` now. DONE", "I press ` now. DONE"),
+            (
+                "<|channel|>analysis<|message|>Users' file<|channel|>final<|message|>Users' file. DONE",
+                "Users' file. DONE",
+            ),
+            ("<think>I type(content='a').\n</think>\nAction: type(content='b')", "Action: type(content='b')"),
+            ("<think>I type(content='a\n</think>\nAction: type(content='b')", "Action: type(content='b')"),
+            ("<think>TYPE [a]\n</think>\nactions:\nTYPE [b]", "actions:\nTYPE [b]"),
+        ],
+    )
+    def test_mark_beside_unpaired_signs_and_calls_is_recognized(self, text: str, answer: str) -> None:
+        assert split_reasoning(text).answer == answer
+
+    def test_foreign_turn_is_kept_as_reasoning(self) -> None:
+        parts = split_reasoning("WAIT<|im_end|>\n<|im_start|>user\nNow?<|im_end|>\n<|im_start|>assistant\nDONE")
+        assert parts.answer.strip() == "WAIT"
+        assert "DONE" in parts.reasoning
+
+    def test_many_tags_and_arguments_are_read_quickly(self) -> None:
+        text = "value='<plan>" * 2_000
+        before = time.thread_time()
+        split_reasoning(text)
+        split_reasoning("<|im_start|>user'" * 5_000)
+        assert time.thread_time() - before < SECONDS
 
     def test_end_mark_after_many_quotes_is_recognized(self) -> None:
         step = '{"Status": "FINISH", "Args": {"keys": "x"}}'
