@@ -18,9 +18,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from backend.db.models import Worker
 from backend.domain.model.episode import EndedBy
 from backend.services import events
 from backend.services.attempts import attempts
+from backend.services.capacity.workers import worker_heartbeat
 from backend.services.scheduling.claims import Claim
 from tests.factories import scene
 from tests.factories.records import World
@@ -30,6 +32,7 @@ from tools.bench.viewer import ApiServers
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-replay.md"
 STEPS, OPENINGS, SEEKS, LIVE_STEPS = 500, 20, 200, 60
+STEPS_PER_HEARTBEAT = 20
 FIRST_MS, SEEK_MS, HEAP_MB, LIVE_KB = 500.0, 100.0, 50.0, 150.0
 HEAD = f"""# Performance of replays
 
@@ -131,22 +134,28 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def started_attempt(world: World) -> Claim:
-    """An attempt whose agent may act."""
-    worker = world.worker("bench", capabilities=scene.abilities())
+def started_attempt(world: World, worker: Worker) -> Claim:
+    """An attempt of this worker whose agent may act."""
     world.submit("random", tasks=("files/rename-report",))
     claim = world.must_claim(worker)
     world.do(attempts.enter_running, claim.fence, {"reset": 0.5})
     return claim
 
 
+def add_step(world: World, worker: Worker, claim: Claim, index: int, *, final: bool = False) -> None:
+    """Records a step of an attempt, and renews its lease often enough for a slow machine."""
+    if index % STEPS_PER_HEARTBEAT == 0:
+        world.do(worker_heartbeat, worker.id, [claim.lease_id])
+    scene.step(world, claim, index, final=final)
+
+
 def recorded(world: World, steps: int) -> Claim:
     """An ended attempt with this number of steps."""
     world.benchmark(scene.tasks())
-    claim = started_attempt(world)
-    for index in range(steps - 1):
-        scene.step(world, claim, index)
-    scene.step(world, claim, steps - 1, final=True)
+    worker = world.worker("bench", capabilities=scene.abilities())
+    claim = started_attempt(world, worker)
+    for index in range(steps):
+        add_step(world, worker, claim, index, final=index == steps - 1)
     world.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
     scene.finish(world, claim, 0.5)
     return claim
@@ -209,15 +218,16 @@ def heap_of(window: Page) -> float:
 
 def live(browser: Browser, world: World, address: str) -> Figure:
     """Requests of a live episode's page while its agent acts."""
-    claim = started_attempt(world)
-    scene.step(world, claim, 0)
+    worker = world.worker("bench", capabilities=scene.abilities())
+    claim = started_attempt(world, worker)
+    add_step(world, worker, claim, 0)
     with opened(browser, f"{address}/episodes/{claim.episode_id}") as (window, _):
         window.goto("about:blank")
         traffic = Traffic(window)
         window.goto(f"{address}/episodes/{claim.episode_id}")
         window.locator("[data-stream][data-state=on]").wait_for()
         for index in range(1, LIVE_STEPS):
-            scene.step(world, claim, index)
+            add_step(world, worker, claim, index)
             window.locator(f"#step-{index}").wait_for(state="attached")
         sent = traffic.bytes / 1000
     what = f"live episode of {LIVE_STEPS} steps, beside its pictures"
