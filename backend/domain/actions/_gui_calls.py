@@ -47,8 +47,10 @@ _CALL_INSIDE = re.compile(r"['\"]\s{0,9}\)[^'\"]{0,200}?\b(\w{1,31})\s?\((?:\w{1
 _KEY = re.compile(r"\s*(\w{1,30})\s*=\s*")
 _QUOTED_END = {quote: re.compile(rf"(?<!\\)(?:\\\\)*{quote}\s*+(?:,(?=\s*\w{{1,30}}\s*=)|,?\s*\Z)") for quote in "'\""}
 _BARE_END = re.compile(r",(?=\s*\w{1,30}\s*=)|\Z")
-_ESCAPED = re.compile(r"\\([nt'\"\\])")
-_PYTHON = re.compile(r"^[ \t]*(?:pyautogui|browser|mobile|time)\.\w|^[ \t]*(?:terminate|answer)\(", re.MULTILINE)
+_ESCAPED = re.compile(r"\\(?:([nt'\"\\])|(?:u[0-9a-fA-F]{4}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?))")
+_PYTHON = re.compile(
+    r"^[ \t]*(?:pyautogui|computer|browser|mobile|time)\.\w|^[ \t]*(?:terminate|answer)\(", re.MULTILINE
+)
 _CHAT_MARK = re.compile(r"<\|(?:im_start|im_end|diff_marker|recipient|endoftext)\|>")
 _TOOL_CALL = re.compile(r"<tool_call>(.*?)(</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
 _XML_FUNCTION = re.compile(r"\s*<function=([\w.]{1,60})>(.*?)</function>\s*(?:</[\w:]+>\s*)?\Z", re.DOTALL)
@@ -59,7 +61,9 @@ _FUNCTION_START = re.compile(r"(?=<function=)")
 _NEVER_USED = re.compile(r"_never_used_[0-9a-f]{1,64}")
 """Seed's models have names that no text contains."""
 _XML_PARAMETER = re.compile(r"<parameter=(\w{1,40})>\n?(.*?)\n?</parameter>(?=\s*(?:<parameter=|\Z))", re.DOTALL)
-_LINE = re.compile(r"(?:\d+\.\s*)?([A-Z][A-Z_]{1,30})(?:\s+|(?=[\[<(])|\Z)(.*)\Z", re.DOTALL | re.IGNORECASE)
+_LINE = re.compile(
+    r"(?:[-*\u2022]\s+|\d+[.)]\s*)?([A-Z][A-Z_]{1,30})(?:\s+|(?=[\[<(])|\Z)(.*)\Z", re.DOTALL | re.IGNORECASE
+)
 _IN_BRACKETS = re.compile(r"\[(.*)\]\Z", re.DOTALL)
 _OPEN_TEXT = re.compile(r"TYPE\s{0,99}\[", re.IGNORECASE)
 _POINTS = re.compile(r"(?:<(?:point|box|bbox)>|\[\[|<\|box_start\|>)", re.IGNORECASE)
@@ -74,6 +78,12 @@ _TOOL = "computer_use"
 _AT = ("x", "y")
 _ENDS = frozenset({"wait", "done", "fail"})
 _LISTS = frozenset({"coordinate", "coordinate2", "keys"})
+_BEHIND_CALLS: Mapping[str, Sequence[GuiCall]] = {
+    "DONE": (GuiCall("terminate", {"status": "success"}),),
+    "FAIL": (GuiCall("terminate", {"status": "failure"}),),
+    "WAIT": (GuiCall("wait"),),
+}
+"""What a word alone on the last line means, behind calls."""
 
 
 def unreadable(text: str, example: str) -> InvalidAction:
@@ -186,6 +196,9 @@ def _with_point(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unescape(match: re.Match[str]) -> str:
+    if match[1] is None:
+        character = json.loads(f'"{match[0]}"')
+        return character if character.isprintable() else match[0]
     return {"n": "\n", "t": "\t"}.get(match[1], match[1])
 
 
@@ -207,7 +220,7 @@ def _python_call(statement: ast.stmt, names: Collection[str], example: str) -> G
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call):
         raise unreadable(ast.unparse(statement), example)
-    name = ast.unparse(call.func).lower().removeprefix("pyautogui.")
+    name = ast.unparse(call.func).lower().removeprefix("pyautogui.").removeprefix("computer.")
     try:
         positional = [ast.literal_eval(argument) for argument in call.args]
         arguments = {str(keyword.arg).lower(): ast.literal_eval(keyword.value) for keyword in call.keywords}
@@ -217,7 +230,7 @@ def _python_call(statement: ast.stmt, names: Collection[str], example: str) -> G
         raise unknown(name, names)
     if name == "hotkey" and positional and all(isinstance(key, str) for key in positional):
         return GuiCall(name, {"keys": positional, **arguments})
-    if len(positional) == 1 and isinstance(positional[0], tuple):
+    if len(positional) == 1 and len(numbers_of(positional[0])) == len(_AT):
         positional = list(positional[0])
     if len(positional) > len(_AT):
         raise unreadable(ast.unparse(statement), example)
@@ -235,7 +248,8 @@ def tool_calls(text: str, example: str) -> Sequence[GuiCall]:
     bodies = [block[1] for block in blocks] or _bare_calls(text)
     if not bodies:
         raise unreadable(text, example)
-    return [tool_call(*_call_parts(body, example)) for body in bodies]
+    last_line = text[blocks[-1].end() :].rstrip().rpartition("\n")[2].strip() if blocks else ""
+    return [*(tool_call(*_call_parts(body, example)) for body in bodies), *_BEHIND_CALLS.get(last_line, ())]
 
 
 def _bare_calls(text: str) -> list[str]:
@@ -282,15 +296,16 @@ def tool_call(name: Any, arguments: Any) -> GuiCall:
         raise InvalidAction(f"there is no tool {short(name)}", code="unknown_action", hint=f"There is {_TOOL}.")
     if isinstance(arguments, str):  # OpenAI's form of a call, which some templates copy.
         arguments = _object(arguments)
-    if not isinstance(arguments, Mapping) or not isinstance(arguments.get("action"), str):
+    rest = {str(key).lower(): value for key, value in arguments.items()} if isinstance(arguments, Mapping) else {}
+    action = rest.pop("action", None)
+    if not isinstance(action, str):
         raise InvalidAction(
             "expected an object with an action",
             code="invalid_arguments",
             path="arguments",
             hint="Such as left_click.",
         )
-    rest = {str(key).lower(): value for key, value in arguments.items() if key != "action"}
-    return GuiCall(arguments["action"].strip().lower(), _with_point(rest))
+    return GuiCall(action.strip().lower(), _with_point(rest))
 
 
 def action_lines(text: str, names: Mapping[str, str], example: str) -> Sequence[GuiCall]:
@@ -348,7 +363,8 @@ def dictionaries(text: str, example: str) -> Sequence[GuiCall]:
 
 
 def _dictionary(value: Any, example: str) -> GuiCall:
-    if not isinstance(value, dict) or not isinstance(value.get("action"), str):
+    rest = {str(key).lower(): part for key, part in value.items()} if isinstance(value, dict) else {}
+    name = rest.pop("action", None)
+    if not isinstance(name, str):
         raise unreadable(str(value), example)
-    rest = {str(key).lower(): part for key, part in value.items() if key != "action"}
-    return GuiCall(value["action"].strip().lower().replace(" ", "_"), rest)
+    return GuiCall(name.strip().lower().replace(" ", "_"), rest)

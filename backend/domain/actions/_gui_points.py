@@ -1,5 +1,6 @@
 """Places as native GUI models write them, and what their numbers run over."""
 
+import ast
 import json
 import math
 import re
@@ -24,6 +25,8 @@ _LABEL = re.compile(r"\A(?:click|answer|point|position|location|coordinates?)?\s
 _AXES = re.compile(r"\A\(?\s*x\s*[=:]\s*([-\d.e]{1,30})\s*,\s*y\s*[=:]\s*([-\d.e]{1,30})\s*\)?\Z", re.IGNORECASE)
 _WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\u3010\u3011", "(),:[]")
 _FENCE = re.compile(r"\A```\w{0,10}\s*(.*?)\s*```\Z", re.DOTALL)
+_TWO_POINTS = re.compile(r"\)\s*?\n\s*\(|\A\[[^\[\]]*\]\s*?\n\s*\[")
+"""A point a line: two of them are no box."""
 _PLACES = ("point_2d", "bbox_2d", "point", "bbox", "coordinate")
 _LONGEST = 300
 _POINT, _BOX = 2, 4
@@ -42,10 +45,15 @@ def numbers_of(value: Any) -> tuple[float, ...]:
         value = [value["x"], value["y"]]
     if isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) <= _BOX:
         parts = [numbers_of(part) if isinstance(part, list | tuple) else (part,) for part in value]
-        flat = [number for part in parts for number in part]
+        flat = [_number(number) for part in parts for number in part]
         if all(isinstance(number, int | float) and not isinstance(number, bool) for number in flat):
             return tuple(map(float, flat))
     return ()
+
+
+def _number(value: Any) -> Any:
+    """The number of a text that is nothing else."""
+    return float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
 
 
 def _is_closed(text: str, plain: str) -> bool:
@@ -66,15 +74,23 @@ def bare_place(text: str) -> tuple[float, float] | None:
         numbers = _numbers_of_object(plain)
     else:
         numbers = numbers_of(_AXES.sub(r"(\1, \2)", _LABEL.sub("", plain)))
-    return _place(numbers) if len(numbers) in {_POINT, _BOX} else None
+    two_points = _TWO_POINTS.search(plain) or (len(numbers) == _BOX and not _is_box(*numbers))
+    return _place(numbers) if len(numbers) in {_POINT, _BOX} and not two_points else None
+
+
+def _is_box(left: float, top: float, right: float, bottom: float) -> bool:
+    return left <= right and top <= bottom
 
 
 def _numbers_of_object(text: str) -> tuple[float, ...]:
     """The numbers of `{"point_2d": [x, y], "label": ...}` or `{"x": x, "y": y}`, also as the only one of a list."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return ()
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return ()
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, Mapping) or "action" in value:

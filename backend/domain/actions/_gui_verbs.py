@@ -1,6 +1,6 @@
 """Calls of native GUI models: the arguments of each, and its actions."""
 
-import json
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -36,8 +36,13 @@ def _lower(value: Any) -> Any:
 
 
 def _empty(value: Any) -> Any:
-    """The text `None`, as models write it where there is no text."""
-    return "" if value is None or value == "None" else value
+    """The text `None`, as models write it where there is no text; a number as its digits."""
+    return "" if value is None or value == "None" else _number_as_text(value)
+
+
+def _no_place(value: Any) -> Any:
+    """None for an empty place, as models write it where they mean none."""
+    return None if value in ("", "None", [], ()) else value
 
 
 def _number_as_text(value: Any) -> Any:
@@ -77,7 +82,6 @@ class _Wait(Parameters):
 
 class _Click(Parameters):
     at: Place | None = Field(default=None, validation_alias=_AT)
-    text: Text = Field(default="", validation_alias=_TEXT)
     button: Button | None = None
     clicks: int | None = Field(default=None, ge=1, le=3)
     duration: Any = None
@@ -86,6 +90,7 @@ class _Click(Parameters):
 
 class _ClickAt(_Click):
     at: Place = Field(validation_alias=_AT)
+    text: Text = Field(default="", validation_alias=_TEXT)
 
 
 class _DragTo(Parameters):
@@ -120,7 +125,7 @@ class _Presses(_Keys):
 
 
 class _Scroll(Parameters):
-    at: Place | None = Field(default=None, validation_alias=_AT)
+    at: Annotated[Place | None, BeforeValidator(_no_place)] = Field(default=None, validation_alias=_AT)
     direction: Direction = Field(validation_alias=AliasChoices("direction", "text", "value"))
 
 
@@ -158,8 +163,8 @@ def _click(button: str = "", clicks: int = 0, form: type[_Click] = _Click) -> Ve
     return form, build
 
 
-def _point(kind: ActionType) -> Verb:
-    return _Click, lambda args, screen: [_pointer_action(kind, args.at, screen)]
+def _point(kind: ActionType, form: type[_Click] = _Click) -> Verb:
+    return form, lambda args, screen: [_pointer_action(kind, args.at, screen)]
 
 
 def _drag(args: _DragTo, screen: Screen) -> list[Action]:
@@ -210,7 +215,7 @@ def keys_of(value: str | Sequence[str]) -> tuple[str, ...]:
     Raises:
         InvalidAction: a key is unknown or missing.
     """
-    if isinstance(value, str) and value.startswith("[") and isinstance(listed := _list_of(value), list):
+    if isinstance(value, str) and value.strip().startswith("[") and isinstance(listed := _list_of(value.strip()), list):
         value = listed
     if not isinstance(value, str):
         keys = tuple(key for part in value for key in keys_of(str(part)))
@@ -230,8 +235,8 @@ def keys_of(value: str | Sequence[str]) -> tuple[str, ...]:
 
 def _list_of(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 
 
@@ -284,7 +289,7 @@ VERBS: Mapping[str, Verb] = {
     "triple_click": _click("left", 3),
     "right_click": _click("right", 1),
     "middle_click": _click("middle", 1),
-    "move": _point(ActionType.MOVE_TO),
+    "move": _point(ActionType.MOVE_TO, _ClickAt),
     "mouse_down": _point(ActionType.MOUSE_DOWN),
     "mouse_up": _point(ActionType.MOUSE_UP),
     "drag": (_Drag, _drag),
