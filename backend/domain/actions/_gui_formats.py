@@ -152,9 +152,9 @@ FORMATS: Mapping[GuiFormat, ModelFormat] = MappingProxyType(
             python_calls,
             _verbs(
                 "click: click; double_click: doubleclick; triple_click: tripleclick triple_click; "
-                "right_click: rightclick; middle_click: middleclick; move: moveto; drag_to: dragto; type: write typewrite; press: press; "
-                "hotkey: hotkey; key_down: keydown; key_up: keyup; scroll_pages: scroll vscroll; "
-                "hscroll_pages: hscroll; answer: answer; terminate: terminate; "
+                "right_click: rightclick; middle_click: middleclick; move: moveto; drag_to: dragto; "
+                "type: write typewrite; press: press; hotkey: hotkey; key_down: keydown; key_up: keyup; "
+                "scroll_pages: scroll vscroll; hscroll_pages: hscroll; answer: answer; terminate: terminate; "
                 "wait: mobile.wait sleep time.sleep wait"
             ),
             "pyautogui.click(x=0.3, y=0.2)",
