@@ -96,7 +96,7 @@ class TestVerify:
             verified(issuer, issuer.token(), nonce="ours")
 
     @pytest.mark.parametrize("claim", ["exp", "nbf", "iat"])
-    def test_allows_a_clock_to_be_a_minute_beside_ours(self, issuer: FakeIssuer, claim: str) -> None:
+    def test_tolerates_a_minute_of_clock_skew(self, issuer: FakeIssuer, claim: str) -> None:
         skew = -SKEW_SECONDS if claim == "exp" else SKEW_SECONDS
         now = int(time.time())
         near, far = ({claim: now + skew * part // 6} for part in (5, 12))
@@ -128,7 +128,7 @@ class TestVerify:
 
 
 class TestKeys:
-    def test_are_read_once_and_again_after_a_rotation(self, issuer: FakeIssuer) -> None:
+    def test_keys_are_cached_until_a_rotation(self, issuer: FakeIssuer) -> None:
         moment = Time()
         old = issuer.token()
         verified(issuer, old, moment.issuers)

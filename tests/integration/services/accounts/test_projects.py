@@ -10,7 +10,7 @@ from tests.factories.records import World
 
 
 class TestPerson:
-    def test_blanks_around_a_name_are_no_part_of_it(self, installation: World) -> None:
+    def test_names_are_trimmed(self, installation: World) -> None:
         with installation.work() as session:
             project, _ = installation.who(session)
             found = person(session, project, " Ada Lovelace ")

@@ -34,7 +34,7 @@ def stranger(installation: World) -> Actor:
 
 
 class TestOpenFor:
-    def test_a_step_s_picture(self, ready: World, actor: Actor) -> None:
+    def test_step_picture_is_open_to_its_project_only(self, ready: World, actor: Actor) -> None:
         worker = ready.worker()
         ready.submit()
         claim = ready.must_claim(worker)
@@ -44,7 +44,7 @@ class TestOpenFor:
         with pytest.raises(NotFound):
             ready.do(open_for, sha256, stranger(ready))
 
-    def test_an_asset(self, ready: World, actor: Actor) -> None:
+    def test_task_set_asset_is_open(self, ready: World, actor: Actor) -> None:
         ready.benchmark(make_benchmark(make_task(), assets={"a": b"bytes"}), name="b")
         (sha256,) = ready.store.blobs
         assert ready.do(open_for, sha256, actor).size == 5
@@ -101,7 +101,7 @@ class TestCollectGarbage:
 
 
 class TestCollectOrphans:
-    def test_files_that_no_row_knows_and_are_old(self, ready: World, tmp_path: Path) -> None:
+    def test_removes_only_old_unreferenced_files(self, ready: World, tmp_path: Path) -> None:
         store = FolderStore(tmp_path)
         known, orphan, young = (store.put(data, "a/b") for data in (b"known", b"orphan", b"young"))
         half = store.path(orphan).parent / ".new-half"

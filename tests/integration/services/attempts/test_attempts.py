@@ -116,7 +116,7 @@ class TestWholeLife:
             assert (episode.score, episode.solved, episode.steps) == (0.5, False, 3)
             assert session.scalars(select(func.count()).select_from(Step)).one() == 4
 
-    def test_failed_code_and_safety_checks_of_steps_are_kept_and_counted(self, ready: World, claim: Claim) -> None:
+    def test_failed_code_and_safety_checks_are_stored_and_counted(self, ready: World, claim: Claim) -> None:
         check = SafetyCheck(code="malicious_instructions", message="The page gives instructions.", acknowledged=True)
         results = ({"returncode": 1, "output": "", "error": "NameError"}, {"returncode": 0, "output": "", "error": ""})
         ready.do(attempts.enter_running, claim.fence, {})
@@ -130,7 +130,7 @@ class TestWholeLife:
             run_id = session.get_one(Episode, claim.episode_id).run_id
             assert run_page(session, run_id, RunPageQuery({})).failed_code == 1
 
-    def test_measures_and_evidence_are_kept(self, ready: World, claim: Claim) -> None:
+    def test_measures_and_evidence_are_stored(self, ready: World, claim: Claim) -> None:
         sha256 = ready.store.put(b"found", "text/plain")
         rows = [
             EvidenceRow(0, EvidenceRole.RESULT, "vm_file", "/home/user/a", ArtifactRef(sha256, 5, "text/plain")),
@@ -195,7 +195,7 @@ class TestFence:
         with ready.work() as session:
             assert session.get_one(Attempt, again.attempt_id).state == "preparing"
 
-    def test_nothing_is_written_by_a_refused_call(self, ready: World, claim: Claim) -> None:
+    def test_refused_call_writes_nothing(self, ready: World, claim: Claim) -> None:
         ready.do(claims.reap, lease_seconds=-1.0)
         with ready.work() as session:
             before = session.scalars(select(func.count()).select_from(Event)).one()
@@ -244,13 +244,13 @@ class TestOrder:
             assert session.get_one(Episode, claim.episode_id).score is None
             assert session.scalars(select(Evaluation)).all() == []
 
-    def test_no_cancelling_of_a_run_that_nobody_cancelled(self, ready: World, claim: Claim) -> None:
+    def test_attempt_of_a_running_run_cannot_be_cancelled(self, ready: World, claim: Claim) -> None:
         with pytest.raises(Conflict):
             WRITES["finish_cancelled"](ready, claim.fence)
 
 
 class TestIsCancelled:
-    def test_says_so_once_the_run_is(self, ready: World, claim: Claim) -> None:
+    def test_reports_a_cancelled_run(self, ready: World, claim: Claim) -> None:
         assert ready.do(attempts.is_cancelled, claim.fence) is False
         ready.do(runs.cancel_run, claim.run_id)
         assert ready.do(attempts.is_cancelled, claim.fence) is True
@@ -269,7 +269,7 @@ class TestIsCancelled:
 
 
 class TestHostileText:
-    def test_nul_surrogates_and_nan_are_kept_readably(self, ready: World, claim: Claim) -> None:
+    def test_nul_surrogates_and_nan_are_stored_readably(self, ready: World, claim: Claim) -> None:
         observation = Observation(index=0, windows=(Window(title="a\x00b\ud800"),))
         record = StepRecord(
             index=0,
@@ -302,7 +302,7 @@ class TestTheDatabaseItselfRefuses:
         with pytest.raises(IntegrityError, match="uq_attempt_live_episode"):
             ready.do(add)
 
-    def test_a_score_without_the_outcome(self, ready: World, claim: Claim) -> None:
+    def test_score_requires_the_outcome(self, ready: World, claim: Claim) -> None:
         query = update(Episode).where(Episode.id == claim.episode_id).values(score=1.0, solved=True)
         with pytest.raises(IntegrityError, match="score_when_scored"):
             ready.do(lambda session: session.execute(query))

@@ -63,7 +63,7 @@ def ask(world: World, episode_id: UUID, by: reevaluation.By = "own", make_curren
 
 
 class TestRequest:
-    def test_it_waits_and_names_the_old_score(self, installation: World) -> None:
+    def test_request_waits_with_the_old_score(self, installation: World) -> None:
         import_task(installation, task_of())
         row = ask(installation, scored(installation, task_of()))
         assert (row.rescore.state, row.before, row.after, row.task.key) == ("waiting", 0.0, None, "notes/hello")
@@ -74,7 +74,7 @@ class TestRequest:
         episode = scored(installation, task_of())
         assert ask(installation, episode).rescore.id == ask(installation, episode).rescore.id
 
-    def test_an_episode_without_a_score(self, installation: World) -> None:
+    def test_episode_without_a_score_is_refused(self, installation: World) -> None:
         import_task(installation, task_of())
         installation.worker()
         installation.submit()
@@ -83,18 +83,18 @@ class TestRequest:
         with pytest.raises(Conflict):
             ask(installation, episode)
 
-    def test_an_unknown_episode(self, installation: World) -> None:
+    def test_unknown_episode_is_refused(self, installation: World) -> None:
         with pytest.raises(NotFound):
             ask(installation, UUID(int=5))
 
-    def test_a_newer_task_that_asks_for_more(self, installation: World) -> None:
+    def test_newer_task_with_missing_evidence_is_refused(self, installation: World) -> None:
         import_task(installation, task_of())
         episode = scored(installation, task_of())
         import_task(installation, task_of(result={"type": "vm_command_line", "command": ["cat", "other"]}))
         with raises_code(Invalid, "evidence_incomplete", mentions=("metric 1 (exact_match), result", "other")):
             ask(installation, episode, "latest")
 
-    def test_a_newer_task_set_without_the_task(self, installation: World) -> None:
+    def test_newer_task_set_without_the_task_is_refused(self, installation: World) -> None:
         import_task(installation, task_of())
         episode = scored(installation, task_of())
         other = task_of().model_copy(update={"key": TaskKey(domain="notes", name="other")})
@@ -149,7 +149,9 @@ class TestTake:
             pytest.param("result", [], True, id="what only the desktop had is missing"),
         ],
     )
-    def test_a_getter_that_had_failed(self, installation: World, side: str, anew: list[bool], *, missing: bool) -> None:
+    def test_failed_getter_is_run_again_where_possible(
+        self, installation: World, side: str, anew: list[bool], *, missing: bool
+    ) -> None:
         import_task(installation, task_of())
         failure = GatherFailure(side=side, code="evidence_not_gathered", message="no answer")
         spec = spec_of(task_of(), [CallEvidence(failures=(failure,))])
@@ -178,14 +180,14 @@ class TestTake:
             result, expected = job.plan.calls[0]
             assert (result.anew, expected.anew) == (False, True)
 
-    def test_nobody_else_gets_it_meanwhile(self, installation: World) -> None:
+    def test_claimed_request_is_locked(self, installation: World) -> None:
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of()))
         with installation.work() as first, installation.work() as second:
             assert reevaluation.claim_request(first) is not None
             assert reevaluation.claim_request(second) is None
 
-    def test_after_a_crash_somebody_else_gets_it_at_once(self, installation: World) -> None:
+    def test_request_is_free_again_after_a_crash(self, installation: World) -> None:
         """The server releases the row with the connection, as when the worker's process is killed."""
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of()))
@@ -202,7 +204,7 @@ class TestTake:
         with installation.work() as session:
             assert reevaluation.claim_request(session) is not None
 
-    def test_nothing_waits(self, installation: World) -> None:
+    def test_no_request_to_claim(self, installation: World) -> None:
         with installation.work() as session:
             assert reevaluation.claim_request(session) is None
 
@@ -218,7 +220,7 @@ class TestFinish:
             reevaluation.finish(session, job, evaluation(1.0), [], 0.5)
         return episode
 
-    def test_both_verdicts_are_kept_and_the_new_one_counts(self, installation: World) -> None:
+    def test_both_verdicts_are_stored_and_the_new_one_counts(self, installation: World) -> None:
         episode_id = self.finished(installation)
         with installation.work() as session:
             found = session.scalars(select(Evaluation).order_by(Evaluation.id)).all()
@@ -240,7 +242,7 @@ class TestFinish:
             assert [(row.score, row.current) for row in found] == [(0.0, True), (1.0, False)]
             assert session.get_one(Episode, episode_id).score == 0.0
 
-    def test_it_can_be_asked_for_again_afterwards(self, installation: World) -> None:
+    def test_finished_request_can_be_repeated(self, installation: World) -> None:
         episode_id = self.finished(installation)
         assert ask(installation, episode_id).before == 1.0
         with installation.work() as session:

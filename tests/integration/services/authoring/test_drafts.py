@@ -84,7 +84,7 @@ def published(world: World, **more: Any) -> Any:
 
 
 class TestWriting:
-    def test_versions_are_kept(self, installation: World) -> None:
+    def test_every_version_is_stored(self, installation: World) -> None:
         draft_id = written(installation)
         edited(installation, draft_id, instruction="Add milk to shopping.txt.")
         edited(installation, draft_id, instruction="Add milk to shopping.txt.")
@@ -101,7 +101,7 @@ class TestWriting:
         written(installation, benchmark="other")
 
     @pytest.mark.parametrize("name", ["starter", "starter-omnibench", ".drafts", "osw"])
-    def test_where_own_tasks_cannot_go(self, installation: World, name: str) -> None:
+    def test_drafts_cannot_target_imported_or_reserved_names(self, installation: World, name: str) -> None:
         installation.benchmark(make_benchmark().model_copy(update={"kind": "osworld"}), name="osw")
         with pytest.raises(Invalid):
             written(installation, benchmark=name)
@@ -179,7 +179,7 @@ class TestSubmitting:
             draft = drafts.get_draft(session, draft_id)
             assert (draft.state, draft.noop_justification) == ("in_review", "The list may be complete already.")
 
-    def test_an_infeasible_task(self, installation: World) -> None:
+    def test_infeasible_task_can_be_submitted(self, installation: World) -> None:
         draft_id = written(installation, make_content(feasible=False, checks=(), oracle=()))
         tried(installation, draft_id, {"oracle": 1.0, "noop": 0.0, "always_fail": 1.0})
         installation.do(draft_reviews.submit, draft_id)
@@ -200,7 +200,7 @@ class TestReviewing:
         approved(installation, in_review, "cleo")
         assert state(installation, in_review) == DraftState.APPROVED
 
-    def test_nobody_reviews_what_they_wrote(self, installation: World, in_review: UUID) -> None:
+    def test_author_cannot_review(self, installation: World, in_review: UUID) -> None:
         with raises_code(NotAllowed, "reviewer_not_allowed"):
             approved(installation, in_review, "ada")
 
@@ -212,7 +212,7 @@ class TestReviewing:
         with pytest.raises(NotAllowed):
             approved(installation, draft_id, "bob")
 
-    def test_one_person_is_one_voice(self, installation: World, in_review: UUID) -> None:
+    def test_person_reviews_once(self, installation: World, in_review: UUID) -> None:
         approved(installation, in_review, "bob")
         with raises_code(Conflict, "already_reviewed"):
             approved(installation, in_review, "bob")
@@ -226,13 +226,13 @@ class TestReviewing:
         approved(installation, in_review, "cleo")
         assert state(installation, in_review) == DraftState.IN_REVIEW
 
-    def test_a_reviewer_speaks_of_what_they_saw(self, installation: World, in_review: UUID) -> None:
+    def test_review_of_another_version_is_refused(self, installation: World, in_review: UUID) -> None:
         with installation.work() as session:
             by = who(session, installation, "bob")
             with raises_code(Conflict, "draft_changed"):
                 draft_reviews.approve(session, in_review, 7, by=by)
 
-    def test_rejected_with_a_reason_and_begun_again(self, installation: World, in_review: UUID) -> None:
+    def test_rejected_draft_can_be_edited_again(self, installation: World, in_review: UUID) -> None:
         with installation.work() as session:
             by = who(session, installation, "bob")
             draft_reviews.reject(
@@ -270,7 +270,7 @@ class TestConstraints:
         with pytest.raises(IntegrityError, match="approved_by_people"), installation.work() as session:
             session.execute(text("UPDATE task_draft SET state = 'approved' WHERE id = :id"), {"id": draft_id})
 
-    def test_a_review_by_a_program(self, installation: World) -> None:
+    def test_review_by_a_program_is_refused(self, installation: World) -> None:
         draft_id = written(installation, origin=self.ORIGIN)
 
         def review(session: Session, kind: str) -> None:
@@ -356,7 +356,7 @@ class TestPublishing:
         claim = installation.must_claim(installation.worker(slots=1))
         assert installation.store.get(claim.assets["editor/add_milk/gold.txt"]) == b"milk"
 
-    def test_nothing_to_publish(self, installation: World) -> None:
+    def test_unapproved_draft_is_not_published(self, installation: World) -> None:
         draft_id = written(installation)
         with raises_code(Conflict, "drafts_not_approved"):
             published(installation)
@@ -377,7 +377,7 @@ class TestChecks:
 
 
 class TestNotThere:
-    def test_is_said(self, installation: World) -> None:
+    def test_unknown_draft_is_reported(self, installation: World) -> None:
         nobody = UUID(int=1)
         with installation.work() as session:
             for call in (drafts.get_draft, draft_reviews.submit):

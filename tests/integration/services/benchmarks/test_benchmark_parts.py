@@ -66,7 +66,7 @@ class TestVariants:
         assert claim.task == sleepy(make_task("files", "a"))
         assert claim.config.variant == "context=none"
 
-    def test_and_the_task_itself_where_none_is_chosen(self, loaded: World, worker: Worker) -> None:
+    def test_task_itself_is_used_without_a_variant(self, loaded: World, worker: Worker) -> None:
         loaded.submit(tasks=("files/a",))
         assert loaded.must_claim(worker).task == make_task("files", "a")
 
@@ -81,7 +81,7 @@ class TestVariants:
             "editor/c": ("not_runnable", "variant_not_in_task"),
         }
 
-    def test_one_that_nobody_has_is_refused(self, loaded: World, worker: Worker) -> None:
+    def test_unknown_variant_is_refused(self, loaded: World, worker: Worker) -> None:
         with raises_code(Invalid, "unknown_variant", path="variant") as wrong:
             loaded.submit(variant="language=cn")
         assert wrong.value.hint == "Known: context=none."
@@ -102,7 +102,7 @@ class TestSelections:
         assert len(episodes(loaded, loaded.submit(tasks=("@test_small",)))) == 2
         assert len(episodes(loaded, loaded.submit(tasks=("@test_small", "files/*")))) == 3
 
-    def test_one_that_is_not_there_is_refused(self, loaded: World, worker: Worker) -> None:
+    def test_unknown_selection_is_refused(self, loaded: World, worker: Worker) -> None:
         with raises_code(Invalid, "unknown_selection", mentions="'test_smal'") as wrong:
             loaded.submit(tasks=("files/a", "@test_smal"))
         assert (wrong.value.path, wrong.value.hint) == ("tasks.1", "Known: test_small.")
@@ -124,7 +124,7 @@ class TestFlatLabels:
     def test_an_import_counts_those_that_differ(self, loaded: World) -> None:
         assert self.counts(loaded) == {"domain": {"editor": 1, "files": 2}}
 
-    def test_a_csv_brings_new_ones_and_a_difficulty(self, loaded: World) -> None:
+    def test_csv_adds_labels_and_a_difficulty(self, loaded: World) -> None:
         loaded.do(import_labels, "starter", self.CSV)
         labels = labels_by_key(loaded)
         assert (labels["files/a"]["team"], labels["files/a"]["difficulty"]) == (["red", "blue"], ["hard"])
@@ -169,7 +169,7 @@ class TestFlatLabels:
         assert keys("team=red", "difficulty=unlabelled") == ["files/b"]
         assert keys("team=blue", "team=unlabelled") == ["editor/c", "files/a"]
 
-    def test_a_run_selects_by_them(self, loaded: World, worker: Worker) -> None:
+    def test_run_selects_tasks_by_label(self, loaded: World, worker: Worker) -> None:
         loaded.do(import_labels, "starter", self.CSV)
         run = loaded.submit(where=("team=blue", "feasible=yes"))
         with loaded.work() as session:
@@ -188,7 +188,7 @@ class TestLabels:
                 for row in session.scalars(select(Task).order_by(Task.id))
             }
 
-    def test_they_are_written_over_the_files_in_every_version(self, loaded: World) -> None:
+    def test_imported_labels_override_files_in_every_version(self, loaded: World) -> None:
         loaded.benchmark(make_benchmark(make_task("files", "a", difficulty="easy", difficulty_source="author")))
         loaded.benchmark(suite())
         with loaded.work() as session:
@@ -213,7 +213,7 @@ class TestLabels:
             rows = session.scalars(select(Task).where(Task.task_set_id == key)).all()
             assert {row.name: row.difficulty for row in rows} == {"a": "hard", "z": None}
 
-    def test_runs_are_counted_anew(self, loaded: World, worker: Worker) -> None:
+    def test_importing_labels_marks_runs_for_recomputation(self, loaded: World, worker: Worker) -> None:
         run = loaded.submit(tasks=("files/a",))
         with loaded.work() as session:
             session.get_one(Run, run.id).rollup_stale = False
@@ -221,7 +221,7 @@ class TestLabels:
         with loaded.work() as session:
             assert session.get_one(Run, run.id).rollup_stale
 
-    def test_a_wrong_row_writes_nothing(self, loaded: World) -> None:
+    def test_invalid_row_writes_nothing(self, loaded: World) -> None:
         with raises_code(Invalid, "invalid_labels_file", path="line 3, task"):
             loaded.do(import_labels, "starter", "task,human_steps\nfiles/a,3\nfiles/q,3\n")
         with loaded.work() as session:
@@ -229,7 +229,7 @@ class TestLabels:
 
 
 class TestReported:
-    def test_a_published_suite_brings_its_papers_numbers_once(self, installation: World) -> None:
+    def test_published_results_are_imported_once(self, installation: World) -> None:
         for name in ("a", "b"):
             loaded = make_benchmark(make_task("files", name), suite="osworld-windows")
             installation.benchmark(loaded)
@@ -240,7 +240,7 @@ class TestReported:
             ("success_rate", 2.55, "percent", "Windows"),
         ]
 
-    def test_tasks_of_ones_own_bring_none(self, loaded: World) -> None:
+    def test_own_tasks_have_no_published_results(self, loaded: World) -> None:
         with loaded.work() as session:
             assert session.scalars(select(PublishedResult)).all() == []
 
@@ -279,7 +279,7 @@ class TestDiff:
             "web/d": ("added", 0, 0),
         }
 
-    def test_a_version_and_itself(self, loaded: World) -> None:
+    def test_version_does_not_differ_from_itself(self, loaded: World) -> None:
         with loaded.work() as session:
             found = diff(session, "starter", "starter@1")
         assert (found.tasks, found.unchanged) == ([], 3)
@@ -298,7 +298,7 @@ class TestLint:
         assert found[-1].finding.message == "an odd key"
         assert unknown == ("files/rename (context=none): config.0: set-up step 'lunch'",)
 
-    def test_nothing_is_unknown_in_a_sound_one(self, installation: World) -> None:
+    def test_sound_benchmark_has_no_findings(self, installation: World) -> None:
         call = MetricCall(func="infeasible")
         task = make_task(infeasible=True)
         assert task.evaluator.calls == (call,)

@@ -87,7 +87,7 @@ class TestImportBenchmark:
         with raises_code(Invalid, "invalid_benchmark", path="starter", mentions=("files/rename", "2")):
             installation.benchmark(make_benchmark(make_task(), make_task()))
 
-    def test_nothing_is_refused(self, installation: World) -> None:
+    def test_empty_benchmark_is_refused(self, installation: World) -> None:
         with raises_code(Invalid, "invalid_benchmark", path="starter"):
             installation.benchmark(LoadedBenchmark(kind="starter", tasks=()))
 
@@ -106,7 +106,7 @@ class TestImportBenchmark:
 
 
 class TestGetBenchmark:
-    def test_an_unknown_one_names_its_neighbours(self, ready: World) -> None:
+    def test_unknown_name_gets_a_suggestion(self, ready: World) -> None:
         with pytest.raises(NotFound) as caught:
             ready.do(get_benchmark, "stater")
         assert caught.value.hint == "Did you mean starter?"

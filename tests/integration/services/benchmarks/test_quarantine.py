@@ -59,7 +59,7 @@ def scored(ready: World) -> tuple[Run, dict[UUID, float | None]]:
 
 
 class TestStoredScores:
-    def test_they_stop_counting_and_count_again(
+    def test_scores_are_excluded_until_the_quarantine_is_lifted(
         self, ready: World, scored: tuple[Run, dict[UUID, float | None]]
     ) -> None:
         run, scores = scored
@@ -110,7 +110,7 @@ class TestStoredScores:
 
 
 class TestHistory:
-    def test_it_stays(self, ready: World) -> None:
+    def test_history_is_preserved(self, ready: World) -> None:
         (task, *_) = task_ids(ready)
         set_aside(ready, task)
         lift(ready, task)
@@ -133,7 +133,7 @@ class TestHistory:
 
 
 class TestRefusals:
-    def test_twice(self, ready: World) -> None:
+    def test_quarantining_or_lifting_twice_is_refused(self, ready: World) -> None:
         (task, *_) = task_ids(ready)
         set_aside(ready, task)
         with raises_code(Conflict, "already_quarantined"):
@@ -147,6 +147,6 @@ class TestRefusals:
         with raises_code(Invalid, "invalid_reason"):
             set_aside(ready, task_ids(ready)[0], reason)
 
-    def test_an_unknown_task(self, ready: World) -> None:
+    def test_unknown_task_is_refused(self, ready: World) -> None:
         with raises_code(NotFound, "task_not_found"):
             set_aside(ready, UUID(int=1))

@@ -44,7 +44,7 @@ class TestGarbage:
 
 
 class TestVersions:
-    def test_a_new_version_finds_what_was_fetched_for_the_old_one(self, installation: World) -> None:
+    def test_new_version_reuses_fetched_files(self, installation: World) -> None:
         filled(installation)
         installation.benchmark(make_benchmark(downloading("two", THERE)))
         found = installation.do(web_assets.list_assets, "starter")

@@ -62,7 +62,7 @@ class TestSeats:
         assert [installation.claim(worker) is not None for _ in range(3)] == [True, True, False]
         assert used(installation, "ANSYS") == 4
 
-    def test_tasks_without_a_licence_go_on(self, installation: World) -> None:
+    def test_tasks_without_a_licence_are_not_blocked(self, installation: World) -> None:
         seats(installation, "Photoshop", 1)
         tasks = [make_task(name=f"a{number}", licences=PHOTOSHOP) for number in range(2)]
         installation.benchmark(make_benchmark(*tasks, make_task(name="plain")))
@@ -165,7 +165,7 @@ class TestManyAtOnce:
 
 
 class TestWords:
-    def test_a_waiting_run_says_for_what(self, installation: World) -> None:
+    def test_waiting_run_names_the_licence(self, installation: World) -> None:
         run = licensed(installation)
         worker = installation.worker(slots=3)
         assert installation.do(run_page, run.id, RunPageQuery({})).waits == []
@@ -173,7 +173,7 @@ class TestWords:
         page = installation.do(run_page, run.id, RunPageQuery({}))
         assert page.waits == [("a licence of Photoshop, 1 of 1 in use", 2)]
 
-    def test_so_does_the_first_page(self, installation: World) -> None:
+    def test_home_page_names_the_licence(self, installation: World) -> None:
         licensed(installation)
         installation.must_claim(installation.worker(slots=3))
         queue = installation.do(home.home).queue
@@ -186,7 +186,7 @@ class TestWords:
         page = installation.do(run_page, run.id, RunPageQuery({}))
         assert [(reason.code, number) for reason, number in page.not_runnable] == [(ReasonCode.LICENCE_MISSING, 1)]
 
-    def test_it_can_be_tried_again_once_there_are_seats(self, installation: World) -> None:
+    def test_episode_can_be_retried_when_seats_exist(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(licences=PHOTOSHOP)))
         worker = installation.worker()
         run = installation.submit()

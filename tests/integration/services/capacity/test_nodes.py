@@ -101,7 +101,7 @@ class TestFreeSlots:
         observe(installation, seen("n1", 4), seen("n2", 4))
         assert free(installation, worker, 3)[:2] == [("n2", 0), ("n2", 1)]
 
-    def test_are_those_of_the_workers_cluster(self, installation: World) -> None:
+    def test_only_slots_of_the_workers_cluster_are_free(self, installation: World) -> None:
         other = serving(installation, "w2", cluster="zone-b")
         observe(installation, seen("n1"))
         assert free(installation, other) == []
@@ -114,7 +114,7 @@ class TestFreeSlots:
         found = installation.do(lambda session: leases.free_slots(session, worker, "k8s", 9))
         assert [(slot.node_id, slot.index) for slot in found] == [(worker.node_id, 0)]
 
-    def test_none_on_nodes_that_are_not_ready(self, installation: World) -> None:
+    def test_nodes_that_are_not_ready_have_no_free_slots(self, installation: World) -> None:
         worker = serving(installation)
         for state in set(NodeState) - {NodeState.READY}:
             observe(installation, seen("n1", state=state, reason="why"))

@@ -96,6 +96,6 @@ class TestNoteTroubles:
         assert note(ready, ids) == 0
         assert note(ready, {}) == 0
 
-    def test_slots_of_another_cluster_are_left_alone(self, ready: World) -> None:
+    def test_slots_of_another_cluster_are_not_changed(self, ready: World) -> None:
         furnish(ready)
         assert note(ready, {slots(ready)[0][0]: WHY}, cluster="ns/other") == 0

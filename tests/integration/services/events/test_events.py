@@ -74,7 +74,7 @@ class TestAppend:
             numbers = list(session.scalars(select(Event.seq).where(Event.run_id == run.id).order_by(Event.seq)))
         assert numbers == list(range(1, 42))
 
-    def test_a_rolled_back_one_leaves_no_gap(self, ready: World) -> None:
+    def test_rollback_leaves_no_gap(self, ready: World) -> None:
         ready.worker()
         run = ready.submit()
 
@@ -180,7 +180,7 @@ class TestLiveFrames:
         frame = asyncio.run(scenario())
         assert frame == events.LiveFrame(seq=2, data=b"two\n\x00", meta={"step": 1})
 
-    def test_its_life_is_short(self, broker: str) -> None:
+    def test_frames_expire(self, broker: str) -> None:
         attempt = uuid7()
         events.put_frame(attempt, 1, b"x", {}, ttl=0.05)
 
@@ -249,7 +249,7 @@ class TestWatchers:
 
 
 class TestBrokerAway:
-    def test_nothing_fails_and_nothing_waits_long(self, ready: World, dead_broker: str) -> None:
+    def test_broker_outage_does_not_fail_or_block(self, ready: World, dead_broker: str) -> None:
         worker = ready.worker()
         run = ready.submit(tasks=("files/a",))
         begun = time.monotonic()
@@ -272,7 +272,7 @@ class TestBrokerAway:
         assert [broker.call(work, default=False) for _ in range(5)] == [False] * 5
         assert len(tried) == 1
 
-    def test_it_is_asked_again_later(self, broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_broker_is_retried_later(self, broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("backend.services.events.broker.PAUSE", 0.0)
         found = Broker(broker)
 
@@ -304,7 +304,7 @@ class TestBrokerAway:
         finally:
             server.stop()
 
-    def test_its_state_has_a_word(self, broker: str) -> None:
+    def test_broker_state_is_reported(self, broker: str) -> None:
         assert events.broker_state() == "ok"
         events.configure("")
         assert events.broker_state() == "none"

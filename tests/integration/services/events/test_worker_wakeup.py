@@ -39,7 +39,7 @@ class TestWakeWorkers:
         assert [json.loads(message)["headers"]["task"] for message in messages] == ["worker.tasks.wake"]
         inbox.close()
 
-    def test_none_after_a_rollback(self, ready: World, inbox: "redis.Redis") -> None:
+    def test_rollback_sends_no_message(self, ready: World, inbox: "redis.Redis") -> None:
         def fail() -> None:
             with ready.work() as session:
                 worker_wakeup.wake_workers(session)

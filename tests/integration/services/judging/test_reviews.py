@@ -38,7 +38,7 @@ class TestDraw:
         with installation.work() as session:
             assert set(session.scalars(select(ReviewItem.attempt_id))) == first
 
-    def test_nothing_is_left(self, installation: World) -> None:
+    def test_drawing_fails_when_nothing_is_left(self, installation: World) -> None:
         made = Judged(installation, TEN[:1])
         made.draw()
         with raises_code(Invalid, "nothing_to_review"):
@@ -80,7 +80,7 @@ class TestQueue:
             assert offered is not None
             assert offered.item == last.id
 
-    def test_a_person_sees_task_criteria_pictures_and_actions_and_nothing_else(self, installation: World) -> None:
+    def test_item_shows_task_criteria_pictures_and_actions_only(self, installation: World) -> None:
         made = Judged(installation, TEN[:1])
         made.draw()
         with installation.work() as session:
@@ -121,7 +121,7 @@ class TestQueue:
 
 
 class TestAgreement:
-    def test_nobody_has_judged(self, installation: World) -> None:
+    def test_agreement_without_reviews_is_undefined(self, installation: World) -> None:
         found = agreement(Judged(installation, TEN[:1]))
         assert (found.attempts, found.whole.counts.n, found.whole.counts.kappa, found.people.value) == (
             0,
@@ -130,7 +130,7 @@ class TestAgreement:
             None,
         )
 
-    def test_judge_beside_people_and_people_among_themselves(self, installation: World) -> None:
+    def test_agreement_with_people_and_among_people(self, installation: World) -> None:
         """The judge says yes 15 times of 20; ann always says yes, ben that nothing ended right."""
         made = Judged(
             installation, [JudgedTask(opened=True, final=at < 5, level="L1" if at < 4 else "L2") for at in range(10)]
@@ -171,7 +171,7 @@ class TestAgreement:
 
 
 class TestGraphs:
-    def test_completion_and_logic_beside_cr_and_lc(self, ready: World) -> None:
+    def test_completion_and_logic_correlate_with_cr_and_lc(self, ready: World) -> None:
         """Four trajectories, two people each; LC of one is undefined."""
         measures = [{"CR": 0.0, "LC": 0.0}, {"CR": 0.5, "LC": 1.0}, {"CR": 1.0, "LC": 0.5}, {"CR": 0.75}]
         ids = graph_run(ready, measures)

@@ -179,17 +179,17 @@ class TestRegisterWorker:
 
 
 class TestIsRunning:
-    def test_this_process_does(self, ready: World) -> None:
+    def test_running_process_is_running(self, ready: World) -> None:
         worker = ready.worker(pid=os.getpid())
         assert workers.is_running(worker)
 
-    def test_a_process_that_ended_does_not(self, ready: World) -> None:
+    def test_ended_process_is_not_running(self, ready: World) -> None:
         child = subprocess.Popen([sys.executable, "-c", "pass"])
         worker = ready.worker(pid=child.pid)
         child.wait()
         assert not workers.is_running(worker)
 
-    def test_a_younger_process_of_the_same_number_is_another(self, ready: World) -> None:
+    def test_reused_pid_is_not_running(self, ready: World) -> None:
         worker = ready.worker(pid=os.getpid())
         worker.started_at -= timedelta(days=1)
         assert not workers.is_running(worker)
@@ -256,7 +256,7 @@ class TestAfterTheClockWentBack:
         with ready.work() as session:
             assert session.get_one(Worker, worker.id).state == "offline"
 
-    def test_a_live_worker_loses_no_lease(self, ready: World) -> None:
+    def test_live_worker_keeps_its_lease(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit()
         claim = ready.must_claim(worker)

@@ -141,7 +141,7 @@ class TestKept:
         (episode,) = all_of(installation, Episode)
         assert (episode.failure_class, episode.failure_message) == ("evaluator", WHY)
 
-    def test_nobody_begins_the_episode_meanwhile(self, installation: World, claim: Claim) -> None:
+    def test_episode_is_not_claimed_meanwhile(self, installation: World, claim: Claim) -> None:
         assert installation.claim(installation.worker("w2", pid=2)) is None
 
     def test_not_before_the_pause_is_over(self, installation: World, claim: Claim) -> None:
@@ -163,7 +163,7 @@ class TestKept:
             unjudged(installation, found)
         assert all_of(installation, Evaluation) == all_of(installation, Reevaluation) == []
 
-    def test_of_a_cancelled_run_nothing_is_repeated(self, installation: World) -> None:
+    def test_cancelled_run_repeats_nothing(self, installation: World) -> None:
         found = claimed(installation)
         installation.do(runs.cancel_run, found.run_id)
         unjudged(installation, found)
@@ -172,7 +172,7 @@ class TestKept:
 
 
 class TestJudged:
-    def test_it_is_scored_as_if_at_once_and_counts_once(self, installation: World, claim: Claim) -> None:
+    def test_repeated_evaluation_scores_the_episode_once(self, installation: World, claim: Claim) -> None:
         judge(installation)
         assert states(installation) == ("completed", "scored", "scored")
         (episode,), (attempt,) = all_of(installation, Episode), all_of(installation, Attempt)
@@ -251,7 +251,9 @@ class TestAskedFor:
             reevaluation.request(session, episode_id, actor, wish)
 
     @pytest.mark.parametrize("way", ["retry", "rescore"])
-    def test_the_kept_evidence_is_judged_at_once(self, installation: World, claim: Claim, way: str) -> None:
+    def test_stored_evidence_is_judged_immediately_on_request(
+        self, installation: World, claim: Claim, way: str
+    ) -> None:
         give_up(installation)
         asking: dict[str, Callable[[], Any]] = {
             "retry": lambda: installation.do(runs.retry_run, claim.run_id),
@@ -282,7 +284,7 @@ class TestAskedFor:
         assert states(installation) == ("completed", "lost", "lost")
         assert [row.state for row in all_of(installation, Reevaluation)] == ["failed", "failed"]
 
-    def test_a_mended_metric_judges_the_evidence_of_a_final_failure(self, installation: World) -> None:
+    def test_repaired_metric_judges_stored_evidence(self, installation: World) -> None:
         unjudged(installation, claimed(installation), code="metric_broke")
         assert states(installation) == ("completed", "lost", "lost")
         self.rescored(installation)

@@ -143,7 +143,7 @@ class TestOfAProgramFromOutside:
         return worker, run, ready.must_claim(worker)
 
     @pytest.mark.parametrize("kind", [FailureClass.GUEST, FailureClass.CLUSTER])
-    def test_it_waits_for_its_program(self, ready: World, kind: FailureClass) -> None:
+    def test_lost_episode_waits_for_its_external_program(self, ready: World, kind: FailureClass) -> None:
         worker, run, claim = self.begun(ready)
         token = ready.do(agent_tokens.issue, claim.episode_id)
         ready.begin(claim)
@@ -208,7 +208,7 @@ class TestShown:
         ("message", "shown"),
         [("x" * 160, "x" * 160), ("x" * 161, "x" * 159 + "…"), ("why\n" + "x" * 500, "why")],
     )
-    def test_a_reason_that_was_cut_says_so(self, ready: World, message: str, shown: str) -> None:
+    def test_truncated_reason_is_marked(self, ready: World, message: str, shown: str) -> None:
         claim = one(ready)
         ready.do(attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", message), {})
         run = ready.do(lambda session: session.scalars(select(Run.id)).one())

@@ -119,7 +119,7 @@ class TestRetry:
 
 class TestLost:
     @pytest.mark.parametrize("failure", [FailureClass.GUEST, FailureClass.CLUSTER, FailureClass.TASK_SETUP])
-    def test_nobody_begins_it_without_the_person(self, installed: World, failure: FailureClass) -> None:
+    def test_lost_episode_waits_for_its_person(self, installed: World, failure: FailureClass) -> None:
         study = HumanStudy(installed)
         episode = study.start(feasible=False)
         claim = installed.must_claim(study.worker)
@@ -135,7 +135,7 @@ class TestLost:
             assert reason.reason_code is ReasonCode.PERSON_AGAIN
             assert f"({failure.value})" in reason.reason
 
-    def test_the_person_begins_it_anew_and_has_their_score(self, installed: World) -> None:
+    def test_person_restarts_the_episode_and_is_scored(self, installed: World) -> None:
         study = HumanStudy(installed, tasks=("files/a",))
         episode = study.start()
         claim = installed.must_claim(study.worker)
@@ -148,7 +148,7 @@ class TestLost:
         assert said_of(installed, episode) == [True, True]
         assert study.desk().next is NextAction.RATE
 
-    def test_its_page_begins_it_anew_as_it_was_judged(self, installed: World) -> None:
+    def test_page_restarts_the_episode_with_the_same_judgement(self, installed: World) -> None:
         study = HumanStudy(installed)
         episode = study.start(feasible=False)
         assert shown(installed, episode).anew == ""
@@ -194,7 +194,7 @@ class TestLost:
 
 
 class TestOrder:
-    def test_it_is_random_and_repeatable(self, installed: World) -> None:
+    def test_task_order_is_random_and_repeatable(self, installed: World) -> None:
         def order(seed: int) -> list[UUID]:
             run = installed.submit("human", seed=seed, repeats=3)
             with installed.work() as session:
@@ -204,7 +204,7 @@ class TestOrder:
         assert order(1) == order(1)
         assert len({tuple(order(seed)) for seed in range(5)}) > 1
 
-    def test_nobody_starts_before_the_person(self, installed: World) -> None:
+    def test_episode_starts_only_with_the_person(self, installed: World) -> None:
         study = HumanStudy(installed)
         assert installed.claim(study.worker) is None
         assert study.desk().next is NextAction.JUDGE
@@ -281,7 +281,7 @@ class TestProtocol:
             assert session.get_one(Episode, failed).score == 0.0
             assert [row.run.id for row in leaderboards.leaderboard(session, "starter").rows] == [study.run.id]
 
-    def test_or_not(self, installed: World) -> None:
+    def test_failed_task_leads_to_the_next_task(self, installed: World) -> None:
         study = HumanStudy(installed)
         failed = study.play(0.0)
         study.rate(failed, 1)
@@ -307,7 +307,7 @@ class TestProtocol:
 
 
 class TestBoard:
-    def test_a_human_row_with_steps_time_and_rating(self, installed: World) -> None:
+    def test_board_has_a_human_row(self, installed: World) -> None:
         study = HumanStudy(installed)
         study.rate(study.play(1.0, steps=4), 2)
         installed.roll_up()
@@ -340,7 +340,7 @@ class TestBoard:
             assert (column.value(person) is None) == (person.step_ratios.people is None)
             assert sorted_by(board, "efficiency")[0].step_ratios.people is not None
 
-    def test_without_people_there_is_nothing_to_label_by(self, installed: World) -> None:
+    def test_labels_require_human_results(self, installed: World) -> None:
         with raises_code(Conflict, "no_human_result"):
             installed.do(human_baselines.label_tasks, "starter", LabelBasis.RATING)
 

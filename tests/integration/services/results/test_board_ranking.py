@@ -34,7 +34,7 @@ def rows_by_name(shown: BenchmarkBoard) -> dict[str, list[BoardRow]]:
 
 
 class TestRanked:
-    def test_only_alike_and_complete_rows(self, lead: World) -> None:
+    def test_ranks_only_comparable_and_complete_rows(self, lead: World) -> None:
         shown = board(lead)
         assert [(row.agent.definition["image"]["scale"], row.standing.rank) for row in shown.rows if row.standing] == [
             (SCALES["beta"], 1),

@@ -66,11 +66,11 @@ class TestOperationBoard:
             low, high = (float(str(rows[3][f"{name}_{end}"])) for end in ("low", "high"))
             assert 0.0 < low < 0.5 < high < 1.0
 
-    def test_a_benchmark_without_operations(self, ready: World) -> None:
+    def test_benchmark_without_operations_has_an_empty_board(self, ready: World) -> None:
         board = ready.do(core_operations.operation_board, "starter")
         assert (board.operations, board.rows) == ([], [])
 
-    def test_an_operation_that_no_task_is(self, installation: World) -> None:
+    def test_operation_without_a_core_task_has_no_alone_figure(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(level="L2", extra={"operations": ["crop"]})))
         worker = installation.worker()
         installation.submit()

@@ -61,7 +61,7 @@ def row_of(world: World, prices: NodePriceList = PRICES, **options: Any) -> Lead
 
 
 class TestTokensAndModels:
-    def test_are_means_over_scored_episodes(self, board: World) -> None:
+    def test_costs_are_means_over_scored_episodes(self, board: World) -> None:
         play(board)
         costs = row_of(board).costs
         assert costs.input_tokens == pytest.approx(fmean([1500, 300, 10]))
@@ -87,7 +87,7 @@ class TestTokensAndModels:
             (Usage(input_tokens=5), None, "no price"),
         ],
     )
-    def test_without_a_price_there_is_none_and_never_0(
+    def test_cost_without_a_price_is_unknown_and_not_0(
         self, board: World, usage: Usage, model: object, missing: str
     ) -> None:
         play(board, [(usage,)] * 3, model)
@@ -142,7 +142,7 @@ class TestNodes:
         costs = row_of(board, NodePriceList([*PRICES.prices, exact])).costs
         assert costs.nodes == pytest.approx(60.0 * 120 / 3600 / 3)
 
-    def test_without_a_price_there_is_none_and_never_0(self, board: World) -> None:
+    def test_cost_without_a_price_is_unknown_and_not_0(self, board: World) -> None:
         play(board)
         later = NodePrice(provider="local", since=date(2026, 11, 21), per_hour=6.0)
         for prices in (NodePriceList(), NodePriceList([later])):
@@ -168,7 +168,7 @@ class TestBoard:
 
 
 class TestStepRatios:
-    def test_are_those_of_solved_tasks_over_each_reference(self, installation: World) -> None:
+    def test_ratios_use_solved_tasks_over_each_reference(self, installation: World) -> None:
         tasks = [checkpoint_task(f"t{at}", level, 1) for at, level in enumerate(("L1", "L2", "L1"))]
         world = installation
         world.benchmark(LoadedBenchmark(kind="windowsworld", suite="windowsworld", tasks=tuple(tasks)))
@@ -199,7 +199,7 @@ class TestStepRatios:
         column = next(each for each in NUMBERS if each.name == "oracle_steps")
         assert {row.agent: (column.value(row), column.note(row)) for row in rows}["random"] == (2.0, "n = 1")
 
-    def test_are_of_common_tasks_where_the_board_is(self, board: World) -> None:
+    def test_ratios_use_common_tasks_on_a_common_board(self, board: World) -> None:
         play(board)
         with board.work() as session:
             session.execute(update(Task).values(human_steps=2))

@@ -46,7 +46,7 @@ class TestTerciles:
             Difficulty.EASY
         ]
 
-    def test_none(self) -> None:
+    def test_no_tasks_have_no_terciles(self) -> None:
         assert terciles({}) == {}
 
 

@@ -78,7 +78,7 @@ class TestSample:
         first = sample(installation, run_id, number=1, seed=3).episodes[0].episode
         assert sample(installation, run_id, number=1, seed=3).episodes[0].episode == first
 
-    def test_there_is_no_such_run(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
+    def test_unknown_run_is_refused(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
         with pytest.raises(NotFound):
             sample(installation, run[1][0])
 
@@ -117,7 +117,7 @@ class TestReview:
         with raises_code(Invalid, "unknown_label", mentions="'laziness'"):
             say(installation, run[1][1], "anna", "laziness")
 
-    def test_nobody_has_a_blank_name(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
+    def test_blank_name_is_refused(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
         with raises_code(Invalid, "invalid_name"):
             say(installation, run[1][1], " ", "grounding")
         assert say(installation, run[1][1], " anna ", "grounding").reviews[0].person == "anna"

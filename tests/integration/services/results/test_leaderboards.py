@@ -60,7 +60,7 @@ class TestLeaderboard:
         assert [row.standing.group for row in found.rows if row.standing] == [1, 1]
         assert found.tasks.number == 3
 
-    def test_lost_ones_are_beside_the_rate_and_in_the_bound(self, measured: World) -> None:
+    def test_lost_episodes_count_in_the_lower_bound_only(self, measured: World) -> None:
         play(measured, [1.0, None, 0.5], "random")
         summary = board(measured).rows[0].summary
         assert (summary.mean_score, summary.lower_bound_mean) == (0.75, 0.5)
@@ -173,7 +173,7 @@ class TestLeaderboard:
         with raises_code(NotFound, "version_not_found", mentions="7"):
             board(measured, version=7)
 
-    def test_reported_results_stand_beside(self, ready: World) -> None:
+    def test_published_results_are_listed_separately(self, ready: World) -> None:
         with ready.work() as session:
             benchmark = get_benchmark(session, "starter")
             values = {"source": "a paper", "agent": "x", "measure": "mean_score", "value": 0.2}

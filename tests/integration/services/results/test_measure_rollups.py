@@ -44,9 +44,7 @@ def windows(installation: World) -> Run:
 
 
 class TestRecompute:
-    def test_the_mean_over_tasks_and_the_pooled_figure_stand_beside_each_other(
-        self, installation: World, windows: Run
-    ) -> None:
+    def test_task_mean_and_pooled_value_are_both_reported(self, installation: World, windows: Run) -> None:
         found = means(installation, windows)
         assert found["S_int"].mean == pytest.approx((1 + 0.25 + 0) / 3)
         assert (found["S_int"].n, found["S_int"].tasks) == (3, 3)
@@ -55,7 +53,7 @@ class TestRecompute:
         assert found["S_final"].mean == 0.25
         assert found["S_final"].n == 4
 
-    def test_an_infeasible_task_lacks_no_checkpoints(self, installation: World, windows: Run) -> None:
+    def test_infeasible_task_is_not_undefined(self, installation: World, windows: Run) -> None:
         assert means(installation, windows)["S_int"].undefined_tasks == 0
         assert set(means(installation, windows, Dimension.LEVEL, "L4")) == {"S_final"}
 
@@ -102,7 +100,7 @@ class TestRecompute:
         assert sorted(capabilities) == sorted(task.labels.extra["capabilities"])
         assert sum(dimension == Dimension.COMPLEXITY for dimension, _ in keys) == 5
 
-    def test_phases_are_told_apart_by_their_place(self, installation: World) -> None:
+    def test_phases_are_identified_by_position(self, installation: World) -> None:
         tasks = [checkpoint_task("one", "L3", 2), checkpoint_task("two", "L3", 1)]
         installation.benchmark(benchmark_of(*tasks))
         worker, run = installation.worker(slots=1), installation.submit("random")

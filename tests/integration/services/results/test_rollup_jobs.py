@@ -91,7 +91,7 @@ class TestRenew:
         assert (found.rollup_stale, found.rollup_started_at) == (False, None)
         assert found.rollup_seconds is not None
 
-    def test_work_goes_on_meanwhile_and_is_in_the_next(self, ready: World, between: list[Callable[[], None]]) -> None:
+    def test_work_during_a_renewal_is_in_the_next_one(self, ready: World, between: list[Callable[[], None]]) -> None:
         worker, run = ready.worker(), ready.submit()
         between.append(lambda: ready.score(ready.must_claim(worker)))
         assert rollup_jobs.renew(ready.factory, run.id) is True
@@ -154,9 +154,7 @@ class TestRenew:
         found = now(ready, run)
         assert (found.rollup_stale, found.rollup_started_at) == (True, None)
 
-    def test_one_that_fails_is_not_counted_and_keeps_no_other_waiting(
-        self, ready: World, between: list[Callable[[], None]]
-    ) -> None:
+    def test_failing_run_does_not_block_the_others(self, ready: World, between: list[Callable[[], None]]) -> None:
         def fails_once() -> None:
             between.clear()
             raise ZeroDivisionError
@@ -191,7 +189,7 @@ class TestRenew:
 
 @pytest.mark.usefixtures("large")
 class TestLargeRuns:
-    def test_show_the_stored_cube_while_they_go_on_and_the_exact_one_after(self, ready: World) -> None:
+    def test_show_the_stored_cube_until_they_end(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(tasks=("files/a", "files/b"))
         rollup_jobs.renew(ready.factory, run.id)
         ready.score(ready.must_claim(worker))

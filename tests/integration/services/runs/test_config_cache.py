@@ -43,7 +43,7 @@ def taken(world: World, worker_id: UUID, number: int = 9) -> list[Claim]:
 
 
 class TestRun:
-    def test_others_begin_beside_a_run_that_cannot_be_read(self, queued: World) -> None:
+    def test_unreadable_run_does_not_block_others(self, queued: World) -> None:
         worker = queued.worker(slots=9)
         poisoned, sound = queued.submit(), queued.submit()
         of_another_release(queued, Run, poisoned.id, "config")
@@ -53,7 +53,7 @@ class TestRun:
         assert "w1 (release 1)" in reason.text
         assert "of_tomorrow" in reason.text
 
-    def test_it_is_not_asked_for_again(self, queued: World) -> None:
+    def test_unreadable_run_is_not_read_again(self, queued: World) -> None:
         worker = queued.worker(slots=9)
         poisoned = queued.submit()
         of_another_release(queued, Run, poisoned.id, "config")
@@ -82,7 +82,7 @@ class TestRun:
 
 
 class TestTask:
-    def test_other_tasks_begin_in_the_same_transaction(self, queued: World) -> None:
+    def test_unreadable_task_does_not_block_others(self, queued: World) -> None:
         worker = queued.worker(slots=2)
         run = queued.submit()
         with queued.work() as session:
@@ -96,7 +96,7 @@ class TestTask:
         assert told.reason.code is ReasonCode.WORKER_CANNOT_READ
         assert "(of_tomorrow" in told.reason.text
 
-    def test_its_episode_is_as_it_was(self, queued: World) -> None:
+    def test_episode_of_an_unreadable_task_is_unchanged(self, queued: World) -> None:
         worker = queued.worker(slots=9)
         queued.submit()
         with queued.work() as session:
@@ -110,7 +110,7 @@ class TestTask:
             assert (episode.state, episode.attempt_count, episode.started_at) == ("waiting", 0, None)
             assert session.scalar(select(func.count()).select_from(Attempt)) == 2
 
-    def test_a_lease_goes_on_with_the_next_one(self, queued: World) -> None:
+    def test_lease_continues_with_the_next_task(self, queued: World) -> None:
         worker = queued.worker(slots=1)
         queued.submit()
         queued.in_order()

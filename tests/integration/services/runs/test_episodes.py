@@ -79,7 +79,7 @@ class TestOneEpisode:
         assert (row.attempt, row.seconds) == (None, {})
         assert ready.do(episodes.counted_attempt, row.episode.id) is None
 
-    def test_unknown_ones(self, ready: World) -> None:
+    def test_unknown_episode_and_attempt_are_refused(self, ready: World) -> None:
         with pytest.raises(NotFound):
             ready.do(episodes.get_episode, uuid7())
         with pytest.raises(NotFound):

@@ -41,7 +41,7 @@ def prepared(world: World) -> None:
 
 
 class TestEstimate:
-    def test_nothing_is_claimed_without_history(self, installation: World) -> None:
+    def test_no_estimate_without_history(self, installation: World) -> None:
         prepared(installation)
         found = asked(installation)
         assert (found.sample, found.seconds, found.usd, found.detectable) == (0, None, None, None)

@@ -53,7 +53,7 @@ class TestNotRunnable:
         assert [each.reason_code for each in found.not_runnable] == [ReasonCode.QUARANTINED]
         assert blocked(found) == submitted(ready)
 
-    def test_but_in_a_validation_run(self, ready: World) -> None:
+    def test_quarantined_tasks_count_in_a_validation_run(self, ready: World) -> None:
         ready.worker()
         quarantined(ready)
         assert foretold(ready, purpose="validate").tasks == 3

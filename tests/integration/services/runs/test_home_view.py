@@ -36,21 +36,21 @@ class TestWorkersThatWentAway:
         ready.do(sign_off, worker.id)
         assert alarms(ready) == []
 
-    def test_one_that_fell_silent(self, ready: World) -> None:
+    def test_silent_worker_raises_an_alarm(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit()
         ready.must_claim(worker)
         ready.do(claims.reap, lease_seconds=-1.0)
         assert alarms(ready) == [("worker", "w1")]
 
-    def test_one_whose_process_is_gone(self, ready: World) -> None:
+    def test_dead_worker_raises_an_alarm(self, ready: World) -> None:
         dead = ready.worker("old", pid=100)
         ready.submit()
         ready.must_claim(dead)
         ready.worker("new", pid=200, running=lambda _: False)
         assert alarms(ready) == [("worker", "old")]
 
-    def test_one_is_done_with_when_another_works_in_its_place(self, ready: World) -> None:
+    def test_alarm_ends_when_another_worker_replaces_it(self, ready: World) -> None:
         dead = ready.worker("old", pid=100)
         ready.submit()
         ready.must_claim(dead)
@@ -60,7 +60,7 @@ class TestWorkersThatWentAway:
             session.execute(text("UPDATE worker SET started_at = now() - interval '6 min' WHERE name = 'new'"))
         assert alarms(ready) == []
 
-    def test_one_that_had_no_attempt_is_missed_by_nobody(self, ready: World) -> None:
+    def test_idle_worker_raises_no_alarm(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit()
         ready.lose(ready.must_claim(worker), FailureClass.GUEST)
@@ -71,7 +71,7 @@ class TestWorkersThatWentAway:
 class TestPassingAlarms:
     """They are there as long as their cause is, and lead to it."""
 
-    def test_a_late_heartbeat(self, ready: World) -> None:
+    def test_late_heartbeat_is_a_passing_alarm(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit()
         claim = ready.must_claim(worker)

@@ -27,7 +27,7 @@ class TestRecordedDecisions:
         claim = ready.must_claim(worker)
         assert [decision.explanation for decision in claim.trajectory] == ["I click", "I click"]
 
-    def test_nothing_where_nobody_played(self, ready: World) -> None:
+    def test_no_decisions_without_a_recording(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit("replay", tasks=("files/a",))
         assert ready.must_claim(worker).trajectory == ()
@@ -38,7 +38,7 @@ class TestRecordedDecisions:
         ready.score(ready.must_claim(worker))
         assert ready.must_claim(worker).trajectory == ()
 
-    def test_the_state_that_the_agent_left_is_no_decision(self, ready: World) -> None:
+    def test_final_state_is_not_a_decision(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit("noop", tasks=("files/a",))
         claim = ready.must_claim(worker)

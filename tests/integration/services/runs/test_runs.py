@@ -60,7 +60,7 @@ class TestSubmitRun:
         assert first.condition_hash == second.condition_hash
         assert first.config_hash != second.config_hash
 
-    def test_an_episodes_seed_follows_from_run_seed_task_and_repeat(self, ready: World) -> None:
+    def test_episode_seed_depends_on_run_seed_task_and_repeat(self, ready: World) -> None:
         ready.worker()
         run = ready.submit(seed=5, tasks=("files/a",), repeats=2)
         with ready.work() as session:
@@ -186,7 +186,7 @@ class TestIdempotency:
 
 
 class TestPauseAndResume:
-    def test_episodes_under_way_go_on_to_their_end(self, ready: World) -> None:
+    def test_running_episodes_finish_when_paused(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         claim = ready.must_claim(worker)
         ready.do(runs.pause_run, run.id)
@@ -219,7 +219,7 @@ class TestCancel:
         run = ready.submit(accepts_episodes=True)
         assert ready.do(runs.cancel_run, run.id).accepts_episodes is False
 
-    def test_waiting_ones_at_once_running_ones_at_their_next_step(self, ready: World) -> None:
+    def test_cancels_waiting_episodes_at_once_and_running_ones_at_the_next_step(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         claim = ready.must_claim(worker)
         ready.do(runs.cancel_run, run.id)
@@ -238,7 +238,7 @@ class TestCancel:
         with pytest.raises(Conflict):
             ready.do(runs.retry_run, run.id)
 
-    def test_of_an_unknown_run(self, ready: World) -> None:
+    def test_unknown_run_is_refused(self, ready: World) -> None:
         from uuid_utils.compat import uuid7
 
         with pytest.raises(NotFound):
@@ -254,7 +254,7 @@ class TestRetry:
             installation.lose(claim, kind)
         return run
 
-    def test_lost_ones_wait_again_and_the_run_goes_on(self, ready: World) -> None:
+    def test_lost_episodes_wait_again_and_the_run_continues(self, ready: World) -> None:
         run = self.lose_all(ready, [FailureClass.EVALUATOR] * 3)
         with ready.work() as session:
             assert session.get_one(Run, run.id).state == "completed"
@@ -279,7 +279,7 @@ class TestRetry:
         assert installation.do(runs.retry_run, run.id) == 1
         assert states(installation, run) == ["waiting"]
 
-    def test_scored_ones_are_left_alone(self, ready: World) -> None:
+    def test_scored_episodes_are_not_retried(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(tasks=("files/a",))
         ready.score(ready.must_claim(worker))
         assert ready.do(runs.retry_run, run.id) == 0
@@ -303,19 +303,19 @@ class TestOpenRuns:
         with ready.work() as session:
             assert session.get_one(Run, run.id).state == "completed"
 
-    def test_it_may_begin_without_any(self, ready: World) -> None:
+    def test_open_run_may_start_without_episodes(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(accepts_episodes=True, without_episodes=True)
         assert ready.claim(worker) is None
         assert ready.do(runs.add_episodes, run.id, ["files/a"]) == 1
         ready.score(ready.must_claim(worker))
         assert ready.do(runs.close_run, run.id).state == "completed"
 
-    def test_only_an_open_one_begins_without_any(self, ready: World) -> None:
+    def test_closed_run_requires_episodes(self, ready: World) -> None:
         ready.worker()
         with raises_code(Invalid, "invalid_request"):
             ready.submit(without_episodes=True)
 
-    def test_one_that_stayed_without_any_completes(self, ready: World) -> None:
+    def test_empty_open_run_completes_when_closed(self, ready: World) -> None:
         ready.worker()
         run = ready.submit(accepts_episodes=True, without_episodes=True)
         assert ready.do(runs.close_run, run.id).state == "completed"

@@ -36,7 +36,7 @@ def begun(world: World, claim: Claim, seconds: float) -> None:
 
 
 class TestPhases:
-    def test_the_time_of_an_attempt_that_nobody_could_tell_of_is_counted(self, ready: World) -> None:
+    def test_time_of_an_unaccounted_attempt_is_counted(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(tasks=("files/?",))
         for seconds in (30.0, 60.0):
             begun(ready, ready.must_claim(worker), seconds)
@@ -46,7 +46,7 @@ class TestPhases:
         assert found.pop("lost") == pytest.approx(87.0, abs=20.0)
         assert found == {"reset": 1.0, "setup": 2.0}
 
-    def test_the_episode_s_page_says_so_of_the_attempt(self, ready: World) -> None:
+    def test_episode_page_shows_unaccounted_time(self, ready: World) -> None:
         worker, _ = ready.worker(), ready.submit(tasks=("files/a",))
         claim = ready.must_claim(worker)
         begun(ready, claim, 30.0)

@@ -59,7 +59,7 @@ class TestValidationReport:
         assert (found.complete, found.ok, unknown(found)) == (False, False, 3)
         assert set(found.runs) == {"oracle", "noop", "always_fail"}
 
-    def test_a_sound_benchmark(self, started: World) -> None:
+    def test_sound_benchmark_passes(self, started: World) -> None:
         finish(started, SOUND)
         found = report(started)
         assert (found.complete, found.ok, found.sound, unknown(found)) == (True, True, 2, 1)

@@ -26,7 +26,7 @@ class TestLease:
         tokens = [ready.must_claim(worker).fence.token for _ in range(3)]
         assert tokens == sorted(set(tokens))
 
-    def test_none_without_a_free_slot(self, ready: World) -> None:
+    def test_no_claim_without_a_free_slot(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit()
         assert ready.claim(worker) is not None
@@ -38,13 +38,13 @@ class TestLease:
         with ready.work() as session:
             assert session.scalars(select(Lease)).all() == []
 
-    def test_none_for_a_draining_worker(self, ready: World) -> None:
+    def test_no_claim_for_a_draining_worker(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit()
         ready.do(claims.drain, worker.id)
         assert ready.claim(worker) is None
 
-    def test_none_on_a_broken_slot(self, ready: World) -> None:
+    def test_no_claim_on_a_broken_slot(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit()
         with ready.work() as session:

@@ -89,7 +89,7 @@ class TestClosedSlots:
         why = "4 on a node that is unready (not ready: silent)"
         assert told(cluster, run) == Reason(ReasonCode.SLOTS_UNUSABLE, f"no k8s slot is usable: {why}{SHOWN}")
 
-    def test_a_less_urgent_run_says_the_same(self, cluster: World, run: UUID) -> None:
+    def test_less_urgent_run_has_the_same_reason(self, cluster: World, run: UUID) -> None:
         observe(cluster)
         urgent = cluster.submit(provider="k8s")
         cluster.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3))

@@ -90,7 +90,7 @@ class TestClaimMany:
             assert session.get_one(Run, run.id).in_use == 4
         assert counted(queued)
 
-    def test_tells_of_each_in_order_without_a_gap(self, queued: World) -> None:
+    def test_events_are_in_order_without_a_gap(self, queued: World) -> None:
         worker, run = queued.worker(slots=3), queued.submit()
         take(queued, worker, 3)
         with queued.work() as session:
@@ -200,13 +200,13 @@ class TestBounds:
             queued.score_only(claim)
             assert queued.do(claims.claim_next, claim.lease_id) is not None
 
-    def test_reserved_slots_are_kept_for_the_project_s_next_run(self, queued: World) -> None:
+    def test_reserved_slots_wait_for_the_projects_next_run(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         with queued.work() as session:
             session.add(Project(name="lab", reserved={"local": 1}))
         assert owners(queued, worker, 9) == {run.id: 3}
 
-    def test_a_run_whose_attempts_wait_for_the_model_begins_no_more(self, queued: World) -> None:
+    def test_run_waiting_for_its_model_starts_no_more_attempts(self, queued: World) -> None:
         worker, run = queued.worker(slots=9), queued.submit()
         (claim,) = take(queued, worker, 1)
         waits = {claim.lease_id: LIMITED}
@@ -300,7 +300,7 @@ class TestAtOnce:
             assert take(queued, worker, 2) == []
         assert len(take(queued, worker, 2)) == 2
 
-    def test_nothing_is_given_twice_or_lost_and_no_bound_is_passed(self, queued: World) -> None:
+    def test_concurrent_claims_are_unique_and_within_limits(self, queued: World) -> None:
         workers = [queued.worker(f"w{n}", node=f"n{n}", slots=6, pid=n + 1) for n in range(6)]
         bounded, quoted, free = queued.submit(repeats=2), queued.submit(repeats=2), queued.submit(repeats=2)
         set_run(queued, bounded, concurrency=3)
@@ -370,7 +370,7 @@ class TestUsage:
 
 
 class TestCapabilities:
-    def test_runs_for_other_workers_hold_nobody_back(self, installation: World) -> None:
+    def test_runs_for_other_workers_do_not_block(self, installation: World) -> None:
         installation.benchmark(
             make_benchmark(*(make_task(name=f"g{n}", requires=("gimp",)) for n in range(3))), name="a"
         )

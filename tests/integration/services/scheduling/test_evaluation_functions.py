@@ -87,7 +87,7 @@ class TestSubmission:
         mixed.do(runs.retry_run, run.id)
         assert {state for state, _ in states(mixed, run).values()} == {"waiting"}
 
-    def test_is_told_before_it(self, mixed: World) -> None:
+    def test_forecast_reports_missing_sandboxes(self, mixed: World) -> None:
         mixed.worker(capabilities=unfenced())
         found = mixed.do(forecast, RunRequest(benchmark="starter", agent="noop"))
         assert (found.tasks, len(found.reasons)) == (len(OTHERS), 1)
@@ -104,14 +104,14 @@ class TestScheduler:
         assert names(mixed, without) == Counter()
         assert names(mixed, having) == Counter(FUNCTIONS)
 
-    def test_they_keep_nothing_back_that_comes_after_them(self, mixed: World) -> None:
+    def test_blocked_functions_do_not_block_later_tasks(self, mixed: World) -> None:
         mixed.worker("w2", node="n2", pid=2, capabilities=fenced())
         without = mixed.worker(slots=1, capabilities=unfenced())
         mixed.submit()
         mixed.in_order()
         assert names(mixed, without, 1) == Counter(OTHERS[:1])
 
-    def test_a_task_set_of_nothing_else(self, installation: World) -> None:
+    def test_task_set_of_functions_only_runs_on_sandboxed_workers(self, installation: World) -> None:
         installation.benchmark(make_benchmark(*(judged_by_function(name=name) for name in FUNCTIONS)))
         having = installation.worker(slots=9, capabilities=fenced())
         without = installation.worker("w2", slots=9, node="n2", pid=2, capabilities=unfenced())
@@ -119,7 +119,7 @@ class TestScheduler:
         assert names(installation, without) == Counter()
         assert names(installation, having) == Counter(FUNCTIONS)
 
-    def test_no_desktops_are_wanted_for_them_where_they_cannot_begin(self, mixed: World) -> None:
+    def test_no_demand_where_functions_cannot_run(self, mixed: World) -> None:
         mixed.worker(capabilities=fenced())
         without = mixed.worker("w2", node="n2", pid=2, capabilities=unfenced())
         mixed.submit()
@@ -159,12 +159,12 @@ class TestScoringAgain:
             assert reevaluation.claim_request(session, functions=False) is None
             assert reevaluation.claim_request(session) is not None
 
-    def test_one_that_ends_or_starts_anew_is_waited_for(self, installation: World, asked: Worker) -> None:
+    def test_restarting_sandboxed_worker_is_waited_for(self, installation: World, asked: Worker) -> None:
         installation.do(claims.drain, asked.id)
         with installation.work() as session:
             assert reevaluation.claim_request(session, functions=False) is None
 
-    def test_where_there_is_none_anybody_says_so(self, installation: World, asked: Worker) -> None:
+    def test_any_worker_claims_the_request_without_a_sandboxed_one(self, installation: World, asked: Worker) -> None:
         installation.do(claims.drain, asked.id)
         with installation.work() as session:
             long_ago = func.now() - COMES_BACK - timedelta(seconds=1)
@@ -212,7 +212,7 @@ class TestPages:
 
 
 class TestNeedsOf:
-    def test_tells_the_two_kinds_apart(self, mixed: World) -> None:
+    def test_separates_tasks_with_and_without_functions(self, mixed: World) -> None:
         with mixed.work() as session:
             tasks = session.scalars(select(Task)).all()
             assert {task.name for task in tasks if task.has_user_functions} == set(FUNCTIONS)

@@ -51,7 +51,7 @@ def expected(world: World, run: Run) -> dict[str, float]:
 
 
 class TestExpectations:
-    def test_its_own_past_comes_before_that_of_others_however_much_they_played(self, queued: World) -> None:
+    def test_own_history_overrides_that_of_other_agents(self, queued: World) -> None:
         play(queued, {"t0": 40.0})
         play(queued, {"t0": 20.0})
         for _ in range(2):
@@ -84,7 +84,7 @@ class TestExpectations:
             assert duration_estimates.take_turn(other) is None
         assert queued.do(duration_estimates.take_turn) is None
 
-    def test_a_first_run_expects_the_step_budget(self, queued: World) -> None:
+    def test_first_run_is_estimated_by_its_step_budget(self, queued: World) -> None:
         found = expected(queued, queued.submit(budget={"max_steps": 10}))
         assert found["t0"] == OVERHEAD + 10 * 0.75 * STEP_SECONDS
 
@@ -116,7 +116,7 @@ class TestClock:
             left = select(func.extract("epoch", Episode.available_at - func.now())).where(Episode.run_id == run.id)
             assert 0.0 < float(session.scalars(left).one()) < 60.0
 
-    def test_nothing_is_hurried_otherwise(self, queued: World) -> None:
+    def test_retry_is_not_hurried_without_a_clock_change(self, queued: World) -> None:
         queued.submit(tasks=("files/t0",))
         claim = queued.must_claim(queued.worker())
         queued.do(
@@ -168,7 +168,7 @@ class TestTurn:
         queued.do(attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", "gone"), {})
         assert self.idle(queued, run) > 3000.0
 
-    def test_one_that_waits_already_goes_on_ageing(self, queued: World) -> None:
+    def test_waiting_run_continues_to_age(self, queued: World) -> None:
         run = queued.submit(accepts_episodes=True)
         self.long_ago(queued)
         queued.do(runs.add_episodes, run.id, ("files/t1",))
@@ -185,12 +185,12 @@ class TestSlots:
         seen = NodeReport(name="a", state=NodeState.READY, slots=slots)
         world.do(nodes.observe, "c1", [seen], whole=True)
 
-    def test_those_of_a_cluster_count_as_far_as_its_workers_run_desktops(self, queued: World) -> None:
+    def test_cluster_slots_are_limited_by_its_workers(self, queued: World) -> None:
         self.cluster(queued, most=2)
         self.nodes(queued, slots=5)
         assert queued.do(scheduler.slots, "k8s") == (2, 2)
 
-    def test_they_do_not_count_without_a_worker_that_serves_it(self, queued: World) -> None:
+    def test_cluster_slots_need_a_worker(self, queued: World) -> None:
         worker = self.cluster(queued, most=2)
         self.nodes(queued, slots=5)
         queued.do(claims.drain, worker)

@@ -30,7 +30,7 @@ class TestQuestion:
         begun(name, models, **params).act(observation)
         return models.asked[0]
 
-    def test_it_names_all_that_is_there(self, name: str) -> None:
+    def test_prompt_contains_every_observation(self, name: str) -> None:
         words = texts(self.asked(name, marked()))
         for part in (
             "Save the file.",
@@ -140,7 +140,7 @@ class TestMemory:
 
 
 class TestProsoft:
-    def test_it_counts_its_steps_and_sees_the_tree(self) -> None:
+    def test_prompt_contains_step_count_and_tree(self) -> None:
         models = FakeModels(ACT)
         begun("prosoft", models, steps=35).act(marked(4, a11y_tree=TREE))
         words = texts(models.asked[0])

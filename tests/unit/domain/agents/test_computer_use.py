@@ -64,7 +64,7 @@ class TestConversation:
         assert models.asked[1].messages[-1].parts[0].failed
 
     @pytest.mark.parametrize("stop", sorted(set(StopReason) - {StopReason.END, StopReason.TOOL}))
-    def test_nothing_of_an_incomplete_reply_is_carried_out(self, stop: StopReason) -> None:
+    def test_incomplete_reply_is_not_executed(self, stop: StopReason) -> None:
         agent = begun("computer_use", FakeModels(*[calls(CLICK, text="DONE").model_copy(update={"stop": stop})] * 3))
         for index in range(3):
             decision = agent.act(seen(index))
@@ -148,12 +148,12 @@ class TestSafetyChecks:
         decision: Decision = begun("computer_use", FakeModels(checked), **params).act(seen())
         return decision
 
-    def test_are_acknowledged_and_recorded(self) -> None:
+    def test_safety_checks_are_acknowledged_and_recorded(self) -> None:
         decision = self.decision(calls(CLICK))
         assert [check.acknowledged for check in decision.safety_checks] == [True]
         assert (len(decision.actions), decision.stop) == (1, None)
 
-    def test_of_a_call_that_is_not_carried_out_are_not_acknowledged(self) -> None:
+    def test_checks_of_an_unexecuted_call_are_not_acknowledged(self) -> None:
         decision = self.decision(calls({"action": "fly"}))
         assert [check.acknowledged for check in decision.safety_checks] == [False]
 
@@ -193,12 +193,12 @@ class TestEnds:
         assert self.acted("It is saved.\nDONE")[0].actions[0].type is ActionType.DONE
         assert self.acted("There is no such file.\nFAIL")[0].actions[0].type is ActionType.FAIL
 
-    def test_silence_is_told_once_and_then_is_the_end(self) -> None:
+    def test_second_reply_without_a_call_ends_the_episode(self) -> None:
         first, second = self.acted("Shall I go on?", "I have asked.")
         assert first.invalid
         assert first.actions == ()
         assert second.actions[0].type is ActionType.DONE
 
-    def test_a_call_in_between_breaks_the_silence(self) -> None:
+    def test_call_resets_the_count_of_replies_without_a_call(self) -> None:
         decisions = self.acted("Shall I?", calls(CLICK), "Shall I?")
         assert decisions[2].invalid

@@ -31,7 +31,7 @@ def begun(line: FakeLine | None, seconds: float = 60.0, **params: bool) -> Human
 
 
 class TestAct:
-    def test_one_message_is_one_step(self) -> None:
+    def test_each_message_is_one_step(self) -> None:
         agent = begun(FakeLine({"actions": [CLICK]}, {"actions": [{"type": "DONE"}]}))
         first = agent.act(SEEN)
         assert (first.actions[0].type, first.actions[0].clicks, first.by) == (ActionType.CLICK, 2, "agent")
@@ -43,12 +43,12 @@ class TestAct:
         shown, told = line.shown[0]
         assert (shown.index, shown.frame, told) == (3, None, {"max_steps": 9})
 
-    def test_nonsense_is_told_and_not_carried_out(self) -> None:
+    def test_invalid_action_is_reported_and_not_executed(self) -> None:
         decision = begun(FakeLine({"actions": [{"type": "PYTHON", "text": "1"}]})).act(SEEN)
         assert decision.actions == ()
         assert "nothing that a person may do" in decision.invalid
 
-    def test_nobody_there_is_out_of_time(self) -> None:
+    def test_absent_person_runs_out_of_time(self) -> None:
         assert begun(FakeLine(), seconds=0.02).act(SEEN).stop is EndedBy.TIME
 
     def test_a_closed_line_ends_the_wait(self) -> None:
@@ -78,6 +78,6 @@ class TestLookAgain:
 
 
 class TestReset:
-    def test_without_a_line_nobody_can_act(self) -> None:
+    def test_missing_channel_fails(self) -> None:
         with raises_code(AgentFailed, "no_agent_channel"):
             begun(None)

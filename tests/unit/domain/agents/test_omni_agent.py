@@ -12,7 +12,7 @@ DONE = '{"Status": "FINISH", "Observation": "saved", "Thought": "", "ControlLabe
 
 
 class TestOmni:
-    def test_a_click_then_the_end(self) -> None:
+    def test_clicks_then_finishes(self) -> None:
         models = FakeModels(PRESS, DONE)
         agent = begun("omni", models)
         first, second = agent.act(marked()), agent.act(marked(1))
@@ -22,7 +22,7 @@ class TestOmni:
         assert "save it" in texts(models.asked[1])
         assert len(pictures(models.asked[1])) == 1
 
-    def test_it_says_where_two_screens_stand_side_by_side(self) -> None:
+    def test_prompt_explains_side_by_side_screens(self) -> None:
         view = ScreenView(width=1280, height=480, left=640, right=1280, bottom=480, screen_width=640, screen_height=480)
         models = FakeModels(PRESS, PRESS)
         agent = begun("omni", models)

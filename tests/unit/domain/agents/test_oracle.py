@@ -93,7 +93,7 @@ class TestAct:
         assert kinds(agent.act(seen(windows=behind))) == [ActionType.WAIT]
         assert kinds(agent.act(seen(windows=(Window(title="Save As", active=True),)))) == [ActionType.DONE]
 
-    def test_without_a_window_list_the_tree_tells(self) -> None:
+    def test_tree_is_used_without_a_window_list(self) -> None:
         assert kinds(oracle({"wait_window": "Edit"}).act(seen())) == [ActionType.DONE]
         assert kinds(oracle({"wait_window_gone": "Edit"}).act(seen())) == [ActionType.WAIT]
 
@@ -127,7 +127,7 @@ class TestAct:
 
 
 class TestReset:
-    def test_a_task_without_solution(self) -> None:
+    def test_task_without_a_solution_fails(self) -> None:
         with raises_code(AgentFailed, "oracle_missing"):
             oracle()
 

@@ -85,7 +85,7 @@ class TestGrounding:
         decision = acted(CLICK, "(500, 500)", observation=seen(view=view))
         assert [(one.x, one.y) for one in decision.actions] == [(320, 240)]
 
-    def test_an_ending_asks_no_grounder(self) -> None:
+    def test_final_action_does_not_call_the_grounder(self) -> None:
         decision = acted("DONE")
         assert [one.type for one in decision.actions] == ["DONE"]
         assert failures(decision) == [("planner", None)]
@@ -136,7 +136,7 @@ class TestFailures:
         decision = acted(ModelReply(text=CLICK, stop=StopReason.LENGTH))
         assert failures(decision) == [("planner", CallFailure.INCOMPLETE)]
 
-    def test_the_planner_is_told_what_was_not_found(self) -> None:
+    def test_planner_learns_which_element_was_not_found(self) -> None:
         models = FakeModels(CLICK, "Nowhere.", "DONE")
         agent = begun("planned", models, grounder_model="g")
         first = agent.act(seen())

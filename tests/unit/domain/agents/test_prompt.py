@@ -20,13 +20,13 @@ class TestSettings:
         begun("prompt", models, **params).act(observation)
         return texts(models.asked[0]), len(pictures(models.asked[0]))
 
-    def test_a_screenshot_alone(self) -> None:
+    def test_screenshot_observation(self) -> None:
         words, shown = self.asked(seen())
         assert shown == 1
         assert "a picture of the screen." in words
         assert "accessibility tree" not in words
 
-    def test_a_tree_alone(self) -> None:
+    def test_tree_observation(self) -> None:
         words, shown = self.asked(Observation(index=0, a11y_tree=TREE))
         assert shown == 0
         assert "push-button\tSave" in words
@@ -91,7 +91,7 @@ class TestHistory:
         assert [f"step {number}" in texts(asked) for number in range(4)] == [False, True, True, True]
         assert len(pictures(asked)) == 4
 
-    def test_none_if_so_told(self) -> None:
+    def test_history_can_be_disabled(self) -> None:
         assert roles(self.steps(3, history=0).asked[2]) == ["system", "user"]
 
     def test_old_pictures_are_left_out(self) -> None:
@@ -109,7 +109,7 @@ class TestHistory:
             agent.act(seen(index))
         assert [len(asked.messages) for asked in models.asked] == [2, 4, 6, 4]
 
-    def test_a_new_episode_knows_nothing_of_the_last(self) -> None:
+    def test_history_is_cleared_between_episodes(self) -> None:
         models = FakeModels(always=CLICK)
         agent = begun("prompt", models)
         agent.act(seen())
@@ -122,7 +122,7 @@ class TestAnswers:
     def decided(self, *answers: Any) -> Any:
         return begun("prompt", FakeModels(*answers)).act(seen())
 
-    def test_the_code_becomes_an_action_and_all_is_kept(self) -> None:
+    def test_code_becomes_an_action_and_the_exchange_is_recorded(self) -> None:
         decision = self.decided(CLICK)
         assert [(one.type, one.x, one.y) for one in decision.actions] == [(ActionType.CLICK, 30, 30)]
         assert decision.explanation == "I press Save."

@@ -40,7 +40,7 @@ def decided(message: dict[str, Any], **more: Any) -> Decision:
 
 
 class TestAct:
-    def test_shows_what_is_seen_and_told(self) -> None:
+    def test_sends_observation_and_instruction(self) -> None:
         line = FakeLine({"index": 0, "reply": "DONE"})
         asked(line).act(SEEN)
         ((seen, told),) = line.shown
@@ -85,10 +85,10 @@ class TestAct:
         result = decided({"actions": [{"type": "PYTHON", "text": "x = 1"}]}, action_space="pyautogui")
         assert (result.invalid, result.actions[0].type) == ("", ActionType.PYTHON)
 
-    def test_words_are_cut(self) -> None:
+    def test_explanation_is_truncated(self) -> None:
         assert len(decided({"reply": "DONE", "explanation": "x" * 9000}).explanation) == MOST_WORDS
 
-    def test_gives_up_when_the_time_is_over_and_no_loop_has_said_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_stops_at_the_time_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("backend.domain.agents._outside.LATER_SECONDS", 0.01)
         with pytest.raises(AgentFailed):
             asked(FakeLine(), max_seconds=0.01).act(SEEN)

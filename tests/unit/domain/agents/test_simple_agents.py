@@ -48,7 +48,7 @@ class TestRandom:
     def test_several_actions_per_step(self) -> None:
         assert all(len(decision.actions) == 3 for decision in decisions(1, actions_per_step=3))
 
-    def test_it_can_stop(self) -> None:
+    def test_random_agent_can_stop(self) -> None:
         assert decisions(1, 1, stop_chance=1)[0].actions == (Action(type=ActionType.DONE),)
 
     def test_wrong_parameters_are_refused(self) -> None:

@@ -34,7 +34,7 @@ class TestDifferences:
     def test_the_raw_file_does_not_say_it_twice(self) -> None:
         assert differences({"a/a": TASK}, {"a/a": TASK.model_copy(update={"raw": {"id": "x"}})}) == []
 
-    def test_so_many_at_most(self) -> None:
+    def test_changes_are_limited(self) -> None:
         steps = [tuple(SetupStep(type="sleep", parameters={"seconds": n + k}) for n in range(200)) for k in (0, 1)]
         (result,) = differences({"a/a": make_task(setup=steps[0])}, {"a/a": make_task(setup=steps[1])})
         assert len(result.changes) == MOST

@@ -24,7 +24,7 @@ class TestReadLabels:
         ("seconds", "difficulty"),
         [("0", "easy"), ("60", "easy"), ("60.1", "medium"), ("180", "medium"), ("181", "hard")],
     )
-    def test_a_time_says_how_hard(self, seconds: str, difficulty: str) -> None:
+    def test_human_time_gives_the_difficulty(self, seconds: str, difficulty: str) -> None:
         (row,) = read_labels(f"task,human_seconds\nos/b,{seconds}\n", KEYS)
         assert (row.difficulty, row.source) == (difficulty, DifficultySource.HUMAN_TIME)
 

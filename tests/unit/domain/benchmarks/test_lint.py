@@ -41,7 +41,7 @@ def problems(metric: Any, *, expected: bool = True, **options: Any) -> list[tupl
 
 
 class TestCallProblems:
-    def test_a_call_that_fits(self) -> None:
+    def test_valid_call_has_no_problems(self) -> None:
         assert problems(compare, ratio=1, lenient=True) == []
         assert problems(look, expected=False, anything=[1]) == []
 
@@ -52,7 +52,7 @@ class TestCallProblems:
         assert [option for _, option in problems(compare, result=1)] == ["result"]
 
     @pytest.mark.parametrize(("name", "value"), [("ratio", "much"), ("lenient", "perhaps"), ("ratio", None)])
-    def test_an_option_of_another_type(self, name: str, value: Any) -> None:
+    def test_option_of_a_wrong_type_is_reported(self, name: str, value: Any) -> None:
         ((words, option),) = problems(compare, **{name: value})
         assert words.startswith(f"option {name}: ")
         assert not option
@@ -82,13 +82,13 @@ class TestFindings:
     def unknown(self, task: Task) -> list[str]:
         return [result.unknown for result in findings(task) if result.unknown]
 
-    def test_every_kind_of_name_that_nobody_understands(self) -> None:
+    def test_unknown_names_are_reported(self) -> None:
         call = MetricCall(func="exakt_match", result={"type": "vm_fil"}, expected=RULE)
         step = SetupStep(type="lunch")
         result = self.unknown(make_task(call, setup=(step,), postconfig=[{"type": "slep", "parameters": {}}]))
         assert result == ["set-up step 'lunch'", "set-up step 'slep'", "getter 'vm_fil'", "metric 'exakt_match'"]
 
-    def test_parameters_and_options_that_nobody_understands(self) -> None:
+    def test_unknown_parameters_and_options_are_reported(self) -> None:
         call = MetricCall(func="exact_match", result={**SPEC, "comand": 1}, expected=RULE, options={"slack": 1})
         step = SetupStep(type="sleep", parameters={"seconds": 1, "minutes": 1})
         assert self.unknown(make_task(call, setup=(step,))) == [

@@ -20,7 +20,7 @@ def change(file: Path, **more: Any) -> None:
 
 
 class TestLoad:
-    def test_as_published(self, folder: Path) -> None:
+    def test_reads_the_published_layout(self, folder: Path) -> None:
         result = read("omnibench", folder)
         first, second = result.tasks
         assert (str(first.key), str(second.key)) == ("correspondence/1", "office/2")

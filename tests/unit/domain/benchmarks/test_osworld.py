@@ -55,11 +55,11 @@ class TestTasks:
     def test_any_folder_above_gives_the_same(self, part: str) -> None:
         assert read("osworld", SAMPLES / part).content_hash() == read("osworld", SAMPLES / "osworld").content_hash()
 
-    def test_one_domain_alone(self) -> None:
+    def test_reads_a_single_domain(self) -> None:
         loaded = read("osworld", SAMPLES / OSWORLD_TASKS / "os")
         assert [str(task.key) for task in loaded.tasks] == ["os/sample-infeasible", "os/sample-quiet"]
 
-    def test_the_raw_file_is_kept_word_for_word(self) -> None:
+    def test_raw_file_is_stored_unchanged(self) -> None:
         for task in read("osworld", SAMPLES / "osworld").tasks:
             assert task.raw == json.loads((SAMPLES / OSWORLD_TASKS / f"{task.key}.json").read_text())
 
@@ -73,7 +73,7 @@ class TestTasks:
         (files / "evaluation_examples" / "test_small.json").unlink()
         assert read("osworld", files).content_hash() != before
 
-    def test_a_fork_with_another_folder(self, files: Path) -> None:
+    def test_reads_a_fork_with_another_folder_name(self, files: Path) -> None:
         examples = files / "evaluation_examples"
         (examples / "examples").rename(examples / "my_tasks")
         assert len(read("osworld", files).tasks) == 7
@@ -134,7 +134,7 @@ class TestLabels:
         assert (chrome["proxy"], chrome["network"], chrome["drift"]) == (True, ["web"], "medium")
         assert (quiet["fixed_ip"], "proxy" in quiet, "network" in quiet) == (True, False, False)
 
-    def test_nobody_has_said_how_hard_a_task_is(self) -> None:
+    def test_tasks_have_no_difficulty(self) -> None:
         assert {task.labels.difficulty for task in read("osworld", SAMPLES / "osworld").tasks} == {None}
 
     def test_linux(self) -> None:
@@ -147,7 +147,7 @@ class TestSelections:
         assert sorted(selections) == ["test_nogdrive", "test_small"]
         assert selections["test_small"] == ("chrome/sample-colour", "os/sample-quiet")
 
-    def test_names_that_nobody_has_are_told(self) -> None:
+    def test_unknown_names_are_warned_about(self) -> None:
         assert any("os/sample-gone" in warning for warning in read("osworld", SAMPLES / "osworld").warnings)
 
     def test_a_list_of_another_form_is_left_out(self, files: Path) -> None:
@@ -185,12 +185,12 @@ class TestAssets:
         result = [url.rpartition("/")[2] for url in external_assets(sample("multi_apps/sample-both"))]
         assert result == ["notes.txt", "check.py", "other.txt"]
 
-    def test_pages_that_are_opened_are_none(self) -> None:
+    def test_opened_pages_are_not_assets(self) -> None:
         assert external_assets(sample("chrome/sample-colour")) == ()
 
 
 class TestWarnings:
-    def test_slips_are_said_where_they_are(self) -> None:
+    def test_mistakes_are_reported_with_their_path(self) -> None:
         result = {finding.path: finding for finding in findings(sample("libreoffice_calc/sample-either"))}
         assert result["evaluator.options.0._note"].severity == "warning"
         assert "evaluator._config_note" in result

@@ -22,7 +22,7 @@ class TestFindPlace:
         make(tmp_path, "e/examples/os/a.json", "docs/pages/b.json", "e/cases/flow/c.json")
         assert find_place(tmp_path, ["examples"], []).folder == tmp_path / "e" / "examples"
 
-    def test_files_that_are_no_tasks_do_not_make_a_folder_of_tasks(self, tmp_path: Path) -> None:
+    def test_folder_without_task_files_is_skipped(self, tmp_path: Path) -> None:
         make(tmp_path, "sets/mine/os/a.json")
         (tmp_path / "docs" / "x").mkdir(parents=True)
         (tmp_path / "docs" / "x" / "y.json").write_text("{}")
@@ -46,21 +46,21 @@ class TestFindPlace:
         make(tmp_path, "x/mine/word/a.json")
         assert find_place(tmp_path, ["examples"], ["examples_windows"]).folder.name == "mine"
 
-    def test_lists_beside_the_domains_or_beside_their_folder(self, tmp_path: Path) -> None:
+    def test_task_lists_are_found_in_either_folder(self, tmp_path: Path) -> None:
         make(tmp_path, "e/examples/os/a.json")
         (tmp_path / "e" / "test_all.json").write_text("{}")
         assert [file.name for file in find_place(tmp_path, ["examples"], []).lists] == ["test_all.json"]
         (tmp_path / "e" / "examples" / "test_mine.json").write_text("{}")
         assert [file.name for file in find_place(tmp_path, ["examples"], []).lists] == ["test_mine.json"]
 
-    def test_nothing_outside_is_looked_at(self, tmp_path: Path) -> None:
+    def test_files_outside_the_root_are_ignored(self, tmp_path: Path) -> None:
         make(tmp_path, "e/examples/os/a.json")
         (tmp_path / "e" / "test_all.json").write_text("{}")
         assert find_place(tmp_path / "e" / "examples", ["examples"], []).lists == []
 
 
 class TestSibling:
-    def test_beside_the_tasks(self, tmp_path: Path) -> None:
+    def test_finds_a_sibling_folder(self, tmp_path: Path) -> None:
         make(tmp_path, "e/examples/os/a.json", "e/hard/os/a.json")
         place = find_place(tmp_path, ["examples"], ["hard"])
         beside = sibling(place, tmp_path, "hard")
@@ -68,7 +68,7 @@ class TestSibling:
         assert beside.folder == tmp_path / "e" / "hard"
         assert sibling(place, tmp_path, "harder") is None
 
-    def test_none_beside_the_folder_that_was_given(self, tmp_path: Path) -> None:
+    def test_sibling_outside_the_root_is_ignored(self, tmp_path: Path) -> None:
         make(tmp_path, "examples/os/a.json", "hard/os/a.json")
         root = tmp_path / "examples"
         assert sibling(find_place(root, ["examples"], []), root, "hard") is None

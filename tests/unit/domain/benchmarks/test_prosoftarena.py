@@ -85,7 +85,7 @@ class TestMetadata:
         result = changed(tmp_path, Software=[{"name": "ANSYS", "version": "2024 R1", "seats": 4}])
         assert result.tasks[0].labels.licences == {"ANSYS": 4}
 
-    def test_operations_are_named_as_the_task_that_is_one(self) -> None:
+    def test_operations_use_the_core_tasks_names(self) -> None:
         assert sample("photoshop/PS_L1_001").labels.extra["operations"] == ["desaturate"]
         assert sample("excel/XL_L3_001").labels.extra["operations"] == ["desaturate"]
 
@@ -113,7 +113,7 @@ class TestMetadata:
         warnings = changed(tmp_path, **said).warnings
         assert any(line.startswith(LONG) and told in line for line in warnings), warnings
 
-    def test_without_metadata_it_is_said_what_is_missing(self, tmp_path: Path) -> None:
+    def test_missing_metadata_is_warned_about(self, tmp_path: Path) -> None:
         result = altered(tmp_path, {"metadata": ["nothing"]})
         assert f'{LONG}: metadata: expected an object, got ["nothing"]; left out' in result.warnings
         lacking = "discipline, subfield, expected output, difficulty, demonstration, human steps, human seconds"

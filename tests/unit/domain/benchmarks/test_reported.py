@@ -15,7 +15,7 @@ NO_RESULTS = ("WindowsAgentArena", "Table 8")
 
 
 class TestReportedResults:
-    def test_a_number_with_its_source(self) -> None:
+    def test_published_number_has_its_source(self) -> None:
         (human,) = [
             row
             for row in reported_results("osworld")

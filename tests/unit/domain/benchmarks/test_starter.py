@@ -80,7 +80,7 @@ class TestLoad:
         loaded = StarterReader().load(write(tmp_path, {"examples/os/one.json": task_file()}))
         assert [str(task.key) for task in loaded.tasks] == ["os/one"]
 
-    def test_another_id_is_a_warning(self, tmp_path: Path) -> None:
+    def test_mismatched_id_is_a_warning(self, tmp_path: Path) -> None:
         assert "key id" in load(tmp_path, **{"editor/one.json": task_file(id="two")}).warnings[0]
 
     @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ class TestLoad:
 
 
 class TestLint:
-    def test_a_sound_task(self) -> None:
+    def test_sound_task_has_no_findings(self) -> None:
         assert lint(make_task(oracle=[{"press": "a"}]), []) == []
 
     def test_unknown_names_are_found(self) -> None:
@@ -170,11 +170,11 @@ class TestLint:
 
 class TestExpectedScore:
     @pytest.mark.parametrize(("agent", "score"), [("oracle", 1.0), ("noop", 0.0), ("always_fail", 0.0)])
-    def test_of_a_feasible_task(self, agent: str, score: float) -> None:
+    def test_expected_score_of_a_feasible_task(self, agent: str, score: float) -> None:
         assert expected_score(make_task(), agent) == score
         assert is_sound(make_task(), agent, score)
         assert not is_sound(make_task(), agent, 0.5)
 
     @pytest.mark.parametrize(("agent", "score"), [("oracle", 1.0), ("noop", 0.0), ("always_fail", 1.0)])
-    def test_of_an_infeasible_task(self, agent: str, score: float) -> None:
+    def test_expected_score_of_an_infeasible_task(self, agent: str, score: float) -> None:
         assert expected_score(make_task(MetricCall(func="infeasible")), agent) == score

@@ -84,7 +84,7 @@ class TestSamples:
 
 
 class TestLabelsOf:
-    def test_anything_that_an_importer_brings_is_a_label(self) -> None:
+    def test_imported_values_become_labels(self) -> None:
         extra = {"team": ["red", "blue"], "graph": {"depth": 3}, "checked": True, "note": "x" * 61, "id": "only me"}
         task = make_task()
         labels = labels_of(task.model_copy(update={"labels": Labels(extra=extra)}))
@@ -92,7 +92,7 @@ class TestLabelsOf:
         assert (labels["graph.depth"], labels["checked"]) == (["3"], ["yes"])
         assert not {"note", "id"} & set(labels)
 
-    def test_an_infeasible_task_says_so(self) -> None:
+    def test_infeasible_task_is_labelled(self) -> None:
         assert labels_of(make_task(infeasible=True))["feasible"] == ["no"]
 
     def test_a_task_without_applications_has_no_number_of_them(self) -> None:

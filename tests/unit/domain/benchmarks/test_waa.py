@@ -26,7 +26,7 @@ class TestTasks:
         ]
         assert sample("vlc/INF-sample-smell-WOS").labels.extra["id"] == "INF-sample-taste-WOS"
 
-    def test_id_traps_are_told(self) -> None:
+    def test_duplicate_ids_are_warned_about(self) -> None:
         warnings = read("waa", SAMPLES / "waa").warnings
         assert any(line.endswith('sample-kind-WOS.json: key id: it is "sample-kind-wos", the file\'s name counts')
                    for line in warnings)  # fmt: skip
@@ -63,7 +63,7 @@ class TestVariants:
         draft = loaded.variants[0].task
         assert (draft.setup, sample("notepad/sample-draft-WOS").setup != ()) == ((), True)
 
-    def test_alone_it_is_a_benchmark_that_says_so(self) -> None:
+    def test_variant_folder_alone_is_labelled(self) -> None:
         loaded = read("waa", SAMPLES / WAA_WITHOUT)
         assert loaded.variants == ()
         assert {task.labels.extra["context"] for task in loaded.tasks} == {"none"}

@@ -67,7 +67,7 @@ class TestTasks:
         warning = f"file_path: 'C:\\\\AppData\\\\' is read as '{HOME}\\\\AppData\\\\Logs\\\\' (1 file)"
         assert warning in loaded.warnings
 
-    def test_the_file_is_kept_word_for_word(self, loaded: LoadedBenchmark) -> None:
+    def test_raw_file_is_stored_unchanged(self, loaded: LoadedBenchmark) -> None:
         entries = json.loads((SAMPLES / "windowsworld" / "benchmark.json").read_text())
         assert [task.raw for task in loaded.tasks] == entries
 
@@ -103,7 +103,7 @@ class TestSetup:
 
 
 class TestJudging:
-    def test_a_judge_says_checkpoints_and_the_end(self, loaded: LoadedBenchmark) -> None:
+    def test_judge_decides_checkpoints_and_final_state(self, loaded: LoadedBenchmark) -> None:
         spec = sample(loaded, "win_lib__l1_001").evaluator
         assert [(part.name, part.kind, part.calls[0].options) for part in spec.parts] == [
             (f"c{n}", PartKind.CHECKPOINT, {"part": f"c{n}"}) for n in (1, 2, 3)
@@ -133,7 +133,7 @@ class TestJudging:
         place = f"win_lib__l2_002: evaluation_metrics.assertions.{position}: not executed"
         assert any(line.startswith(place) and why in line for line in loaded.warnings)
 
-    def test_an_infeasible_task_wants_to_hear_that_it_is(self, loaded: LoadedBenchmark) -> None:
+    def test_infeasible_task_expects_fail(self, loaded: LoadedBenchmark) -> None:
         task = sample(loaded, "win_art_l4_004")
         assert (task.evaluator.infeasible, task.evaluator.parts, task.labels.feasible) == (True, (), False)
         assert any("S_int is of L1 to L3 only" in line for line in loaded.warnings)
@@ -203,7 +203,7 @@ class TestWithoutReviewedEnglish:
         """A task that is judged by FAIL alone needs no criteria."""
         assert set(quoting.selections["english"]) == {str(task.key) for task in quoting.tasks[2:]}
 
-    def test_words_that_nothing_of_the_task_has_need_a_review_too(self, quoting: LoadedBenchmark) -> None:
+    def test_unmatched_quotes_need_a_review(self, quoting: LoadedBenchmark) -> None:
         assert quoting.tasks[1].labels.extra["unreviewed_criteria"]["c1"] == ["总时长：3天"]
 
     def test_strict_has_the_released_criteria_in_both_languages(self, loaded: LoadedBenchmark) -> None:

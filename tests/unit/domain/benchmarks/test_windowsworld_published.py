@@ -80,7 +80,7 @@ class TestPublished:
         wrong = {f"{task.key}: {one}" for task in tasks for one in findings(task, loaded.assets)}
         assert wrong == set()
 
-    def test_nothing_of_the_file_is_changed(self, loaded: LoadedBenchmark, shared_dir: Path) -> None:
+    def test_raw_file_is_unchanged(self, loaded: LoadedBenchmark, shared_dir: Path) -> None:
         entries = json.loads((shared_dir / "benchmarks" / "windowsworld" / "benchmark.json").read_text())
         assert [task.raw for task in loaded.tasks] == entries
 

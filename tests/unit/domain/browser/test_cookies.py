@@ -60,7 +60,7 @@ class TestAwaitWritten:
     def test_a_deleted_one_that_is_in_the_file_still(self) -> None:
         assert CookieDesktop([KEPT], [ROW, OLD], [ROW]).waits() == (True, 2)
 
-    def test_one_of_the_session_may_be_in_the_file_or_not(self) -> None:
+    def test_session_cookie_may_be_missing_from_the_file(self) -> None:
         assert CookieDesktop([KEPT, PASSING], [ROW]).waits() == (True, 1)
         assert CookieDesktop([KEPT, PASSING], [ROW, [".amazon.com", "basket", "/"]]).waits() == (True, 1)
 
@@ -72,7 +72,7 @@ class TestAwaitWritten:
         assert 35 <= place.desktop.clock.now() - begun < 40
 
     @pytest.mark.parametrize("told", [None, "cookies", [7], [{"domain": {}}]])
-    def test_a_browser_that_talks_nonsense(self, told: object) -> None:
+    def test_invalid_browser_response_times_out(self, told: object) -> None:
         assert not CookieDesktop(told, [ROW]).waits()[0]
 
     def test_a_browser_that_cannot_be_asked(self) -> None:

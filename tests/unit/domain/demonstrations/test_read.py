@@ -86,7 +86,7 @@ class TestOwnForm:
         read = read_set(SetForm.DESKARENA, factory.own(tmp_path))
         assert [(one.id, len(one.steps)) for one in read] == [("one", 2), ("two", 2)]
 
-    def test_one_id_twice_is_refused(self, tmp_path: Path) -> None:
+    def test_duplicate_id_is_refused(self, tmp_path: Path) -> None:
         with raises_code(Invalid, "demonstrations_invalid", mentions="one"):
             read_set(SetForm.DESKARENA, factory.own(tmp_path, "one", "one"))
 
@@ -162,7 +162,7 @@ ACTIONS = [
 
 @pytest.mark.parametrize("space", ["pyautogui", "computer_13"])
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.type}-{action.clicks}-{action.button}")
-def test_a_written_history_reads_as_what_was_done(space: str, action: Action) -> None:
+def test_written_history_parses_to_the_same_actions(space: str, action: Action) -> None:
     registry.load()
     sight = CoordinateFrame(screen=ScreenSize(width=800, height=600))
     text = reply_of([action], "I think so.", space, {}, sight)
@@ -171,7 +171,7 @@ def test_a_written_history_reads_as_what_was_done(space: str, action: Action) ->
     assert list(parsed) == [action]
 
 
-def test_other_spaces_are_told_in_words() -> None:
+def test_other_spaces_get_history_in_words() -> None:
     text = reply_of(ACTIONS[:1] + ACTIONS[5:6], "", "gui_model", {}, CoordinateFrame())
     assert text == 'I did: CLICK at (10, 20); TYPING: it\'s "so"'
 

@@ -88,7 +88,7 @@ class TestTaskOf:
 
 
 class TestMissing:
-    def test_nothing(self) -> None:
+    def test_complete_draft_misses_nothing(self) -> None:
         assert missing(make_content()) == []
         assert missing(make_content(feasible=False, checks=(), oracle=())) == []
 

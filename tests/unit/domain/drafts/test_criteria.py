@@ -14,7 +14,7 @@ class TestUnclear:
             "In the keyboard settings, let the Num Lock be restored when the session starts.",
         ],
     )
-    def test_a_clear_one(self, instruction: str) -> None:
+    def test_clear_instruction_passes(self, instruction: str) -> None:
         assert unclear(instruction) == []
 
     @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ class TestUnclear:
     def test_a_word_inside_a_name_is_no_vague_word(self) -> None:
         assert unclear("Rename the file some-thing.txt to awesome.txt in Documents/etc/2025.") == []
 
-    def test_none(self) -> None:
+    def test_missing_instruction_is_reported(self) -> None:
         assert unclear("  ") == ["There is no instruction."]
 
 

@@ -81,7 +81,7 @@ class TestThereAndBack:
     def test_values_without_a_form_field(self, of: FormField, value: Any) -> None:
         assert can_say((of,), {"p": value}) is False
 
-    def test_where_anything_goes_it_is_json(self) -> None:
+    def test_untyped_parameter_is_json(self) -> None:
         """Otherwise a slip in a list would be kept as a text."""
         with raises_code(Invalid, "invalid_field", mentions="JSON"):
             field().value("[1")
@@ -147,7 +147,7 @@ class TestFields:
             values_of(self.FIELDS, typed)
         assert told.value.path == path
 
-    def test_without_a_schema_it_is_one_object(self) -> None:
+    def test_missing_schema_gives_one_json_field(self) -> None:
         fields = fields_of(None)
         assert values_of(fields, {"json": '{"a": [1]}'}) == {"a": [1]}
         assert values_of(fields, {}) == {}

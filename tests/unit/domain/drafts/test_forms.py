@@ -22,13 +22,13 @@ class TestForms:
         assert form_of(PluginKind.METRIC, "compare_text_file", "starter").dialect == "starter"
         assert form_of(PluginKind.METRIC, "exact_match", "starter").dialect == "common"
 
-    def test_a_metric_with_its_words(self) -> None:
+    def test_metric_form_has_docs_and_defaults(self) -> None:
         form = form_of(PluginKind.METRIC, "compare_text_file", "starter")
         assert form.expects is True
         fields = {field.name: field for field in fields_of(form.schema)}
         assert fields["ignore_case"].help == "ignore case."
         assert (fields["ignore_case"].widget, fields["ignore_case"].default) == ("boolean", "false")
 
-    def test_an_unknown_name(self) -> None:
+    def test_unknown_name_is_refused(self) -> None:
         with pytest.raises(UnknownPlugin):
             form_of(PluginKind.GETTER, "vm_fil", "starter")

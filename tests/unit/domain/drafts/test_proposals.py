@@ -27,7 +27,7 @@ class TestRequestOf:
         assert "Persona: A librarian.\nTasks: 2" in text
         assert "Programs: mousepad\nSet-up steps: none" in text
 
-    def test_its_own_example_is_of_the_form_it_asks_for(self) -> None:
+    def test_example_in_the_prompt_is_valid(self) -> None:
         registry.load()
         text = request_of(WANTED).messages[1].parts[0].text or ""
         example = text.split("An answer looks like this:\n")[1].split("\n\nPersona")[0]

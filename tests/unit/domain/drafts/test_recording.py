@@ -21,7 +21,7 @@ def of(*actions: Action, xml: str = "") -> RecordedSolution:
 
 
 class TestPointing:
-    def test_a_button_by_its_name_wherever_it_was_hit(self) -> None:
+    def test_button_click_is_recorded_by_name(self) -> None:
         assert of(click(12, 11)).steps == [{"click": {"role": "push button", "name": "Save", "app": "mousepad"}}]
 
     def test_in_a_text_the_place_counts(self) -> None:
@@ -29,7 +29,7 @@ class TestPointing:
             {"click": {"role": "text", "app": "mousepad", "at": [0.251, 0.253]}},
         ]
 
-    def test_the_second_of_two_that_are_alike(self) -> None:
+    def test_ambiguous_widget_gets_an_index(self) -> None:
         xml = tree(
             widget(
                 "frame", EDITOR, at=(0, 0, 400, 200), inner=SAVE + widget("push-button", "Save", at=(60, 10, 40, 20))
@@ -69,13 +69,13 @@ class TestWaits:
         moments = [seen(tree(MAIN), title, self.SAVING) for title in titles[:-1]]
         return to_solution([*moments, seen(tree(MAIN), titles[-1], others=others)]).steps
 
-    def test_a_saved_file(self) -> None:
+    def test_saving_waits_for_the_title_mark_to_disappear(self) -> None:
         assert self.steps(f"*{EDITOR}", EDITOR) == [{"hotkey": ["ctrl", "s"]}, {"wait_window_gone": f"*{EDITOR}"}]
 
     def test_a_changed_file_is_waited_for_by_nobody(self) -> None:
         assert self.steps(EDITOR, f"*{EDITOR}") == [{"hotkey": ["ctrl", "s"]}]
 
-    def test_a_dialog_comes_and_goes(self) -> None:
+    def test_dialog_is_waited_for(self) -> None:
         moments = [
             seen(tree(MAIN), EDITOR, self.SAVING),
             seen(tree(MAIN), "Save As", self.SAVING, others=[EDITOR]),
@@ -94,7 +94,7 @@ class TestWaits:
         assert self.steps("Save", "Save As") == [{"hotkey": ["ctrl", "s"]}, {"wait_window": "Save As"}]
         assert self.steps("Files", EDITOR, others=("My Files",))[1:] == [{"wait_window": EDITOR}]
 
-    def test_a_mark_that_another_window_still_has(self) -> None:
+    def test_mark_of_another_window_is_ignored(self) -> None:
         assert self.steps("*a.txt", "a.txt", others=("*a.txt (copy)",)) == [{"hotkey": ["ctrl", "s"]}]
 
     def test_a_long_title_is_gone_by_what_is_kept_of_it(self) -> None:

@@ -4,11 +4,11 @@ from tests.error_codes import raises_code
 
 
 class TestMoves:
-    def test_every_state_can_go_on_and_none_skips_the_review(self) -> None:
+    def test_every_state_has_a_successor_and_review_is_required(self) -> None:
         assert set(MOVES) == set(DraftState)
         assert [state for state, to in MOVES.items() if DraftState.APPROVED in to] == [DraftState.IN_REVIEW]
 
-    def test_an_illegal_one(self) -> None:
+    def test_illegal_move_is_refused(self) -> None:
         with raises_code(IllegalMove, "illegal_transition", mentions=("draft", "approved")):
             check_draft_move(DraftState.DRAFT, DraftState.APPROVED)
 

@@ -67,7 +67,7 @@ class TestCollect:
         return collect(FakeContext(desktop, task), task)[0]
 
     @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("failed", 2), ("internal", 2)])
-    def test_a_step_that_could_not_be_done_just_now(self, kind: str, asked: int) -> None:
+    def test_failing_step_is_retried_and_gives_no_verdict(self, kind: str, asked: int) -> None:
         """The file to save would seem to be missing: a 0 that is not the agent's fault."""
         desktop = FakeDesktop()
         tries: list[str] = []
@@ -76,7 +76,7 @@ class TestCollect:
             self.after(desktop, "execute", command="save")
         assert len(tries) == asked
 
-    def test_a_step_that_works_the_second_time(self) -> None:
+    def test_step_may_succeed_on_retry(self) -> None:
         desktop = FakeDesktop()
         tries: list[str] = []
         desktop.commands["save"] = lambda _: refused(tries, "timeout") if not tries else ExecResult(returncode=0)
@@ -111,7 +111,7 @@ class TestCollect:
         with raises_code(EvaluatorFailed, "invalid_reference", mentions="x"):
             check_gathered(evidence)
 
-    def test_a_getter_that_fails_leaves_the_evidence_of_the_others(self, tmp_path: Path) -> None:
+    def test_failing_getter_does_not_lose_other_evidence(self, tmp_path: Path) -> None:
         desktop = FakeDesktop()
         desktop.files["/a"] = b"done\n"
         missing = {"type": "cloud_file", "path": "asset:x", "dest": "x"}
@@ -269,7 +269,7 @@ class TestParts:
         assert [(one.reached, one.step, one.opened) for one in result.parts] == [(True, 4, True), (False, None, False)]
         assert "not evaluated" in result.parts[1].reasons[0]
 
-    def test_a_look_at_one(self, tmp_path: Path) -> None:
+    def test_evaluates_a_single_part(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a"))
         one = task.evaluator.parts[0]
         desktop = FakeDesktop()
@@ -285,7 +285,7 @@ class TestJudged:
         blob = Blob(name="judgement.json", data=judgement(*answers).model_dump_json().encode())
         return [CallEvidence(result=(blob,)) for _ in judged_task().evaluator.all_calls]
 
-    def test_one_judgement_for_all_calls(self, tmp_path: Path) -> None:
+    def test_all_calls_share_one_judgement(self, tmp_path: Path) -> None:
         context = FakeContext(FakeDesktop(), judged_task(), judged=b"{}")
         assert [one.result and one.result[0].data for one in collect(context, judged_task())] == [b"{}"] * 2
 
@@ -299,7 +299,7 @@ class TestJudged:
         with raises_code(EvaluatorFailed, "judge_answer_invalid"):
             evaluate(judged_task(), self.evidence(text), tmp_path)
 
-    def test_a_task_that_lists_more_than_the_judge_was_asked(self, tmp_path: Path) -> None:
+    def test_unjudged_criterion_gives_no_verdict(self, tmp_path: Path) -> None:
         asked = self.evidence(answer(opened=True, final=True))
         with raises_code(EvaluatorFailed, "judge_evidence_mismatch"):
             evaluate(judged_task(text="The note says goodbye."), asked, tmp_path)

@@ -28,7 +28,7 @@ def task_with(call: MetricCall) -> tuple[Task, Part]:
 
 
 class TestPacked:
-    def test_there_and_back(self) -> None:
+    def test_pack_roundtrip(self) -> None:
         result: list[Any] = [(FACTS[0], (Blob(name="a"), Blob(name="b", data=b"b"))), (FACTS[1], ())]
         assert unpack(pack(result)) == result
 
@@ -76,7 +76,7 @@ class TestFunction:
 
         monkeypatch.setattr(user_functions, "run", run)
 
-    def test_it_is_asked_until_it_wants_no_more(self, tmp_path: Path) -> None:
+    def test_evidence_is_collected_until_complete(self, tmp_path: Path) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         desktop = FakeDesktop()
         desktop.files |= {"/a": b"", "/b": b""}
@@ -99,7 +99,7 @@ class TestFunction:
         assert more.result is not None
         assert [blob.data for blob in more.result[1:]] == [None, None]
 
-    def test_stored_evidence_that_lacks_something_is_no_verdict(self, tmp_path: Path) -> None:
+    def test_incomplete_stored_evidence_gives_no_verdict(self, tmp_path: Path) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         task = task.model_copy(update={"evaluator": task.evaluator.model_copy(update={"calls": ()})})
         seen = gather(FakeContext(FakeDesktop(), task), task, node.calls[0])
@@ -116,7 +116,7 @@ class TestFunction:
 
 
 class TestWithoutRunner:
-    def test_where_no_foreign_code_can_be_held_there_is_no_verdict(self, tmp_path: Path) -> None:
+    def test_missing_sandbox_gives_no_verdict(self, tmp_path: Path) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         with raises_code(EvaluatorFailed, "sandbox_not_available"):
             evaluate_part(task, node, [gather(FakeContext(FakeDesktop(), task), task, node.calls[0])], tmp_path)

@@ -56,14 +56,14 @@ class TestLetThrough:
             let_through(error)
 
     @EACH
-    def test_so_is_what_a_parser_made_of_it(self, error: Exception) -> None:
+    def test_parser_error_with_an_infrastructure_cause_is_raised(self, error: Exception) -> None:
         made = ValueError("unreadable")
         made.__cause__ = error
         with pytest.raises(ValueError, match="unreadable"):
             let_through(made)
 
     @pytest.mark.parametrize("error", [ValueError(), FileNotFoundError(errno.ENOENT, "no"), OSError("odd"), KeyError()])
-    def test_damage_is_not(self, error: Exception) -> None:
+    def test_damage_is_not_raised(self, error: Exception) -> None:
         let_through(error)
 
     def test_a_file_that_explodes_has_only_itself_to_blame(self, tmp_path: Path) -> None:

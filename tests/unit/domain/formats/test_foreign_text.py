@@ -66,7 +66,7 @@ class TestCell:
 
 
 class TestTable:
-    def test_heads_and_cells_are_no_formulas(self) -> None:
+    def test_headers_and_cells_are_escaped(self) -> None:
         when = datetime(2026, 3, 1, tzinfo=UTC)
         assert csv_text(["=a", "b"], [["@x", 1], [None, when]]).splitlines() == [
             "'=a,b", "'@x,1", ",2026-03-01T00:00:00+00:00",

@@ -13,7 +13,7 @@ class TestReadText:
         (tmp_path / "a").write_bytes(data)
         assert read_text(str(tmp_path / "a")) == ("\u00e4\n", "")
 
-    def test_bytes_that_are_no_text_are_shown_and_equal_themselves_only(self, tmp_path: Path) -> None:
+    def test_binary_bytes_equal_only_themselves(self, tmp_path: Path) -> None:
         texts = []
         for data in (b"\xff\xffabc", b"\xff\xfeabc"[::-1], b"\xfe\xedabc", b"\xc3\xa9\xe9"):
             (tmp_path / "a").write_bytes(data)

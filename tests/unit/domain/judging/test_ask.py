@@ -70,7 +70,7 @@ class TestJudge:
         assert [(one.width, one.height) for one in pictures] == [(320, 240)] * 3
         assert sum(line.startswith("Step ") for line in asked.told) == 9
 
-    def test_one_answer_may_be_mended(self) -> None:
+    def test_invalid_answer_is_retried_once(self) -> None:
         asked = JudgedAttempt(answer(opened=True), GOOD)
         result = asked.judge()
         assert [reply.problem for reply in result.votes[0].replies] == ["without a verdict: final", ""]
@@ -79,7 +79,7 @@ class TestJudge:
         assert "without a verdict: final" in last
         assert "opened, final" in last
 
-    def test_two_broken_answers_are_no_verdict(self) -> None:
+    def test_two_invalid_answers_give_no_verdict(self) -> None:
         asked = JudgedAttempt("no idea", answer(opened=True, final=True, other=True))
         with raises_code(EvaluatorFailed, "judge_answer_invalid", mentions="not listed: other"):
             asked.judge()
@@ -96,7 +96,7 @@ class TestJudge:
             (ModelReply(stop="refusal"), "judge_refused", ""),
         ],
     )
-    def test_no_answer_is_no_verdict(self, said: Answer, code: str, mentions: str) -> None:
+    def test_failing_model_gives_no_verdict(self, said: Answer, code: str, mentions: str) -> None:
         with raises_code(EvaluatorFailed, code, mentions=mentions):
             JudgedAttempt(said).judge()
 
@@ -129,7 +129,7 @@ class TestJudge:
         with raises_code(EvaluatorFailed, "picture_missing"):
             asked.judge()
 
-    def test_nothing_to_judge(self) -> None:
+    def test_no_criteria_is_refused(self) -> None:
         question = Question(CONFIG, "Write hello.", (), seen(1)[0])
         with raises_code(EvaluatorFailed, "task_has_no_criteria"):
             judge(question, FakeModels, MemoryVotes(), lambda _: b"")
@@ -164,7 +164,7 @@ class TestCache:
         "change",
         [{"temperature": 0.3}, {"model": "judge-2"}, {"pictures": 2}, {"picture_side": 400}, {"endpoint": "other"}],
     )
-    def test_another_judge_is_asked_anew(self, change: dict[str, object]) -> None:
+    def test_other_judge_does_not_share_the_cache(self, change: dict[str, object]) -> None:
         asked = JudgedAttempt(GOOD, GOOD)
         first = asked.judge().input_sha256
         asked.config = asked.config.model_copy(update=change)

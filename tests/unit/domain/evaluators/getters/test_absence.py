@@ -70,7 +70,7 @@ class TestAbsence:
 class TestGetters:
     @pytest.mark.parametrize("name", GETTERS)
     @pytest.mark.parametrize("kind", OPEN)
-    def test_none_takes_a_failure_for_an_absence(self, name: str, kind: str) -> None:
+    def test_failure_is_not_absence(self, name: str, kind: str) -> None:
         with pytest.raises(GuestRefused):
             collected(name, desktop_that(kind))
 
@@ -142,7 +142,7 @@ class TestShown:
         with pytest.raises(GuestRefused):
             self.seen("not_available", "timeout")
 
-    def test_nobody_could_tell_of_a_browser_without_devtools(self) -> None:
+    def test_browser_without_devtools_is_an_error(self) -> None:
         with pytest.raises(GuestRefused):
             self.seen("timeout", "no_browser")
 
@@ -181,18 +181,18 @@ class TestRunning:
         with pytest.raises(GuestRefused):
             running(desktop_that("timeout"))
 
-    def test_one_that_is_started_and_never_comes(self) -> None:
+    def test_browser_that_never_appears_is_an_error(self) -> None:
         with raises_code(GuestRefused, "guest_refused", kind="timeout"):
             self.launched(lambda *_, **__: None)
 
-    def test_one_that_cannot_be_started_just_now(self) -> None:
+    def test_browser_that_fails_to_start_is_an_error(self) -> None:
         with raises_code(GuestRefused, "guest_refused", kind="failed"):
             self.launched(lambda *_, **__: refuses("so it is", "failed")(None))
 
-    def test_one_that_is_not_installed(self) -> None:
+    def test_missing_browser_is_absent(self) -> None:
         assert self.launched(lambda *_, **__: refuses("so it is", "not_found")(None)) is None
 
-    def test_one_that_runs_without_devtools(self) -> None:
+    def test_browser_without_devtools_is_not_running(self) -> None:
         context = FakeContext(FakeDesktop())
         run_step(context, "launch", {"command": ["chromium"]})
         assert running(context) is None

@@ -44,7 +44,7 @@ class TestWhichProfile:
         context.desktop.files |= {f"{CHROMIUM}/{name}": data for name, data in used.items()}
         assert value(context, "profile_name", tmp_path) == "used"
 
-    def test_the_one_that_the_task_names(self, tmp_path: Path) -> None:
+    def test_profile_named_by_the_task(self, tmp_path: Path) -> None:
         context = profile(stored({"profile": {"name": "other"}}), "/tmp/profile")
         assert value(context, "profile_name", tmp_path, user_data_dir="/tmp/profile/") == "other"
         with pytest.raises(Invalid):
@@ -88,11 +88,11 @@ class TestSettings:
     def test_odd_shapes_count_as_not_there(self, odd: dict[str, Any], tmp_path: Path) -> None:
         assert value(profile(stored(odd)), "chrome_font_size", tmp_path) == DEFAULTS["chrome_font_size"]
 
-    def test_an_engine_that_nobody_knows(self, tmp_path: Path) -> None:
+    def test_unknown_search_engine(self, tmp_path: Path) -> None:
         files = stored({"default_search_provider": {"synced_guid": "other"}})
         assert value(profile(files, EDGE), "default_search_engine_from_edge", tmp_path) == "Unknown"
 
-    def test_other_permissions_are_no_forgetting(self, tmp_path: Path) -> None:
+    def test_other_permissions_do_not_delete_data(self, tmp_path: Path) -> None:
         files = stored({"profile": {"default_content_setting_values": {"notifications": 2}}})
         assert value(profile(files), "data_delete_automacally", tmp_path) == "false"
 
@@ -154,7 +154,7 @@ class TestDatabases:
         monkeypatch.setattr(context.desktop, "read_file", read_file)
         assert value(context, "history", tmp_path) == []
 
-    def test_a_table_that_never_ends(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_endless_query_is_stopped(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("backend.domain.formats.browser_tables.MAX_SECONDS", 0.2)
         endless = (
             "CREATE VIEW cookies AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
@@ -252,6 +252,6 @@ class TestShortcuts:
         assert metric(result, {"type": "description", "description": "2048"}).value == 1.0
         assert metric({"broken.LNK": result["broken.LNK"]}, {"type": "description", "description": "2048"}).value == 0.0
 
-    def test_nothing_gathered(self, tmp_path: Path) -> None:
+    def test_missing_evidence_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             Shortcuts().read([], {}, tmp_path)

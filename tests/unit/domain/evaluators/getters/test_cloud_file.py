@@ -38,21 +38,21 @@ class TestValue:
     def test_one_file(self, tmp_path: Path) -> None:
         assert Path(value({"path": A, "dest": "gold.xlsx"}, tmp_path)).read_bytes() == b"A"
 
-    def test_of_several_the_first_is_given(self, tmp_path: Path) -> None:
+    def test_several_files_return_the_first(self, tmp_path: Path) -> None:
         result = Path(value(BOTH, tmp_path))
         assert result.name == "a.xlsx"
         assert (result.parent / "a-Sheet1.csv").read_bytes() == b"B"
 
-    def test_or_those_that_are_named(self, tmp_path: Path) -> None:
+    def test_gives_selects_files(self, tmp_path: Path) -> None:
         result = value({**BOTH, "gives": [1, 0]}, tmp_path)
         assert [Path(one).read_bytes() for one in result] == [b"A", b"B"]
 
 
 class TestMissing:
-    def test_there_is_no_verdict(self) -> None:
+    def test_missing_file_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "invalid_reference"):
             CloudFile().collect(context(), {"path": "https://files.example/c", "dest": "c"})
 
-    def test_nor_from_evidence_that_lacks_it(self, tmp_path: Path) -> None:
+    def test_missing_evidence_gives_no_verdict(self, tmp_path: Path) -> None:
         with raises_code(EvaluatorFailed, "invalid_reference"):
             CloudFile().read([Blob(name=A)], {"path": A, "dest": "a"}, tmp_path)

@@ -32,7 +32,7 @@ class TestAnswers:
         with raises_code(EvaluatorFailed, "evidence_unreadable"):
             agreed(ask_route(linux(), "/is_details_view"))
 
-    def test_the_guest_server_says_so_in_these_words(self) -> None:
+    def test_message_equals_the_guest_servers(self) -> None:
         assert NO_ROUTE in SERVER.read_text()
         with raises_fields(GuestRefused, kind="not_found", mentions=NO_ROUTE):
             FakeDesktop().call("POST", "/nothing")

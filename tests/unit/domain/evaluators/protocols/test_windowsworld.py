@@ -29,7 +29,7 @@ class TestWindowsworld:
     def test_nearly_right_is_not_right(self) -> None:
         assert verdict(0.9, 1).measures["S_final"] == 0.0
 
-    def test_without_an_end_nothing_can_be_said(self) -> None:
+    def test_missing_final_state_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "invalid_evaluator"):
             verdict(None, 1)
 
@@ -62,14 +62,14 @@ class TestAssertions:
     def test_equal_verdicts_count_as_agreement(self, judge: float) -> None:
         assert with_assertions(judge, (1, judge), (1, judge)).measures["S_agree"] == 1.0
 
-    def test_a_moment_agrees_with_nobody(self) -> None:
+    def test_intermediate_assertion_has_no_agreement(self) -> None:
         """A window that was in front on the way says nothing of the end state."""
         assert "S_agree" not in with_assertions(1.0, (0, 1)).measures
 
-    def test_they_are_no_checkpoints(self) -> None:
+    def test_assertions_are_not_checkpoints(self) -> None:
         assert with_assertions(1.0, (1, 1), (1, 1)).measures["S_int"] == 0.5
 
-    def test_alone_they_decide_and_there_is_no_s_final(self) -> None:
+    def test_assertions_alone_decide_without_s_final(self) -> None:
         verdict = with_assertions(None, (1, 1), (0, 0))
         assert (verdict.score, verdict.measures) == (1.0, {"S_int": 0.5, "S_assert": 0.5})
 

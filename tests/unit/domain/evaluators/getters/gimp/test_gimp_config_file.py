@@ -19,5 +19,5 @@ def test_the_published_version_comes_first(tmp_path: Path) -> None:
     assert read({"~/.config/GIMP/3.0/gimprc": b"3", "~/.config/GIMP/2.10/gimprc": b"2"}, tmp_path) == b"2"
 
 
-def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
+def test_empty_file_is_none(tmp_path: Path) -> None:
     assert read({"~/.config/GIMP/2.10/gimprc": b""}, tmp_path) is None

@@ -22,7 +22,7 @@ class TestXfconf:
     def test_a_value(self) -> None:
         assert found(self.NAME, "Daloa\n") == "Daloa"
 
-    def test_one_that_was_never_set_is_none(self) -> None:
+    def test_unset_property_is_none(self) -> None:
         said = 'Property "/general/theme" does not exist on channel "xfwm4".'
         assert found(self.NAME, returncode=1, error=said) is None
         assert found(self.NAME, said, returncode=1) is None
@@ -49,7 +49,7 @@ class TestRegistry:
     def test_values(self, line: str, expected: str | None) -> None:
         assert found(self.NAME, f"\r\nHKEY_CURRENT_USER\\Control Panel\\Desktop\r\n{line}\r\n\r\n") == expected
 
-    def test_one_that_was_never_set_is_none(self) -> None:
+    def test_unset_value_is_none(self) -> None:
         assert found(self.NAME, returncode=1, error="ERROR: The system was unable to find the key.") is None
 
 

@@ -26,6 +26,6 @@ class TestDiffTextFile:
         (tmp_path / "found").write_text("a\n" * (MAX_LINES + 10))
         assert "lines" in diff_text_file(str(tmp_path / "found"), wanted).reasons[0]
 
-    def test_without_its_expectation_there_is_no_verdict(self, wanted: str) -> None:
+    def test_missing_expectation_gives_no_verdict(self, wanted: str) -> None:
         with pytest.raises(EvaluatorFailed):
             diff_text_file(wanted, None)

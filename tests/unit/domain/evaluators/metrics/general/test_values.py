@@ -66,10 +66,10 @@ class TestCheckIncludeExclude:
     def test_a_list_is_looked_into(self) -> None:
         assert check_include_exclude(["a.txt", "b.txt"], {"include": ["a.txt"], "exclude": ["c.txt"]}).value == 1.0
 
-    def test_another_thing_is_no_text(self) -> None:
+    def test_number_does_not_include_text(self) -> None:
         assert check_include_exclude(5, {"include": ["5"]}).value == 0.0  # type: ignore[arg-type]
 
-    def test_a_single_text_would_be_taken_letter_by_letter(self) -> None:
+    def test_string_instead_of_a_list_is_refused(self) -> None:
         with raises_code(EvaluatorFailed, "invalid_rule"):
             check_include_exclude("cab", {"include": "abc"})
 
@@ -123,7 +123,7 @@ class TestLiteralMatch:
     def test_texts(self) -> None:
         assert literal_match(5, "5").value == 1.0
 
-    def test_none_is_not_the_word(self) -> None:
+    def test_none_does_not_equal_the_text_none(self) -> None:
         assert literal_match(None, "None").value == 0.0
         assert literal_match(None, "None", strict_upstream=True).value == 1.0
 

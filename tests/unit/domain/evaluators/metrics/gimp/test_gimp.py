@@ -165,7 +165,7 @@ class TestTones:
         mine = save(contrasted(scene(), factor), tmp_path / "mine.png")
         assert both("check_contrast_increase_and_structure_sim", mine, original) == [value, value]
 
-    def test_opacity_is_no_contrast(self, original: str, tmp_path: Path) -> None:
+    def test_opacity_does_not_count_as_contrast(self, original: str, tmp_path: Path) -> None:
         mine = save(scene().convert("RGBA"), tmp_path / "mine.png")
         assert both("check_contrast_increase_and_structure_sim", mine, original) == [0, 1]
 
@@ -175,7 +175,7 @@ class TestTriangle:
     def test_place(self, centre: tuple[int, int], value: float, tmp_path: Path) -> None:
         assert metric("check_triangle_position", save(triangle(centre), tmp_path / "a.png")).value == value
 
-    def test_the_background_is_no_triangle(self, tmp_path: Path) -> None:
+    def test_background_is_not_the_triangle(self, tmp_path: Path) -> None:
         """In a picture of two colours the second rarest is the background, which surrounds the middle."""
         assert both("check_triangle_position", save(triangle((40, 60)), tmp_path / "a.png")) == [0, 1]
 

@@ -42,19 +42,19 @@ class TestLikeness:
 
 
 class TestMissingChapters:
-    def test_they_count(self, gold: str, tmp_path: Path) -> None:
+    def test_missing_chapters_count(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", {"a.html": GOLD["a.html"]})
         assert compare_epub(mine, gold).value == pytest.approx(3 / 4)
         assert compare_epub_waa(mine, gold).value == 0.0
 
-    def test_as_published_the_last_do_not(self, tmp_path: Path) -> None:
+    def test_published_metric_ignores_missing_last_chapters(self, tmp_path: Path) -> None:
         gold = epub(tmp_path / "g.epub", {"x.html": GOLD["a.html"], "y.html": GOLD["b.html"]})
         mine = epub(tmp_path / "m.epub", {"x.html": GOLD["a.html"]})
         assert compare_epub(mine, gold).value == pytest.approx(3 / 4)
         assert compare_epub(mine, gold, strict_upstream=True).value == 1.0
         assert compare_epub_waa(mine, gold, strict_upstream=True).value == 1.0
 
-    def test_a_chapter_more(self, gold: str, tmp_path: Path) -> None:
+    def test_additional_chapter_counts(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", GOLD | {"0.html": chapter("0")})
         assert compare_epub(mine, gold).value == pytest.approx(4 / 5)
 

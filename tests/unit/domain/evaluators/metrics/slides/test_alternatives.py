@@ -42,7 +42,7 @@ class TestAlternatives:
         strict = {"strict_upstream": True, "examine_bullets": False}  # Bullets are looked for in all of the XML.
         assert [compare(mine, model, **strict).value for mine in (same, other, without)] == [1, 1, 1]
 
-    def test_where_office_shows_the_fallback_that_counts(self, tmp_path: Path) -> None:
+    def test_fallback_counts_where_office_shows_it(self, tmp_path: Path) -> None:
         model = deck(tmp_path / "gold.pptx", on(1, alternative("x", "unknown", "old")))
         same = deck(tmp_path / "same.pptx", on(1, alternative("x", "other", "old")))
         other = deck(tmp_path / "other.pptx", on(1, alternative("x", "unknown", "new")))

@@ -147,7 +147,7 @@ class TestFill:
 class TestStretch:
     NAME = "check_image_stretch_and_center"
 
-    def test_packed_anew_it_is_the_same_picture(self, tmp_path: Path) -> None:
+    def test_repacked_picture_is_the_same(self, tmp_path: Path) -> None:
         def second_slide(show: Any) -> None:
             order = show.part._element.find(f"{{{P}}}sldIdLst")
             order.insert(0, order[1])
@@ -246,7 +246,7 @@ class TestSlideNumbers:
         assert metric(self.NAME, mine).value == 1
         assert metric(self.NAME, mine, strict_upstream=True).value == 1
 
-    def test_digits_are_no_slide_number(self, tmp_path: Path) -> None:
+    def test_plain_digits_are_not_a_slide_number(self, tmp_path: Path) -> None:
         def digits(show: Any) -> None:
             show.slides[0].shapes[1].text_frame.text = "42"
 

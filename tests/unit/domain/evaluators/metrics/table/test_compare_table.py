@@ -182,7 +182,7 @@ class TestOddFiles:
 
 
 class TestLibreOffice:
-    def test_its_copies_are_as_the_originals(self, tmp_path: Path) -> None:
+    def test_libreoffice_copies_equal_the_originals(self, tmp_path: Path) -> None:
         """Upstream's failures: openpyxl's golds against LibreOffice's files."""
         originals = [
             Path(str(CASES["compare_table"].passing(tmp_path).args[0])),

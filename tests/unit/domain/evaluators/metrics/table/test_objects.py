@@ -66,7 +66,7 @@ class TestChart:
         assert score(other, gold, self.rule("type")) == 0.0
         assert score(other, gold, self.rule("type"), strict=True) == 1.0
 
-    def test_direction_of_a_line_is_none(self, tmp_path: Path) -> None:
+    def test_line_chart_has_no_direction(self, tmp_path: Path) -> None:
         line = xlsx.charted(tmp_path / "line.xlsx", "line")
         assert score(line, line, self.rule("type", "direction")) == 1.0
         assert score(line, line, self.rule("type", "direction"), strict=True) == 0.0

@@ -150,7 +150,7 @@ class TestValues:
         ("kind", "text"),
         [("s", "-1"), ("s", "0_1"), ("s", "\N{ARABIC-INDIC DIGIT ONE}"), ("s", "5"), ("b", "2"), ("b", "yes")],
     )
-    def test_texts_and_truths_that_are_none(self, tmp_path: Path, kind: str, text: str) -> None:
+    def test_invalid_texts_and_booleans_are_empty(self, tmp_path: Path, kind: str, text: str) -> None:
         path = book(tmp_path / "a.xlsx", [["first"], ["last"]])
 
         def change(sheet: bytes) -> bytes:
@@ -160,7 +160,7 @@ class TestValues:
         replaced(path, {"xl/worksheets/sheet1.xml": change})
         assert sheet_goals(str(path), {"cells": {"Sheet1!A1": {"value": "first"}}}).value == 0
 
-    def test_the_letters_of_an_error_are_no_error(self, tmp_path: Path) -> None:
+    def test_typed_error_text_is_not_an_error(self, tmp_path: Path) -> None:
         typed = workbook(tmp_path / "a.xlsx", '<c r="A2" t="inlineStr"><is><t>#REF!</t></is></c>')
         error = workbook(tmp_path / "b.xlsx", '<c r="A2" t="e"><v>#REF!</v></c>')
         assert [table(typed, error), table(error, typed), table(error, error), table(typed, typed)] == [0, 0, 1, 1]

@@ -35,7 +35,7 @@ class TestMessages:
     def test_their_order_does_not_matter(self, tmp_path: Path, order: list[str]) -> None:
         assert value(tmp_path, [message(one) for one in order], [message(one) for one in "ABC"]) == 1
 
-    def test_when_and_how_they_were_stored_does_not_matter(self, tmp_path: Path) -> None:
+    def test_storage_time_and_flags_are_ignored(self, tmp_path: Path) -> None:
         other = message("A", status="0000").replace("Sat Jan 20 10:00:00 2024", "Sun Jan 21 11:00:00 2024")
         path = tmp_path / "windows"
         path.write_bytes(other.replace("\n", "\r\n").encode())
@@ -125,7 +125,7 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("option", "change"), [("ignore_status", {"status": "0005"}), ("ignore_keys", {"keys": "x"})]
     )
-    def test_marks_count_only_if_the_task_says_so(self, option: str, change: dict[str, str], tmp_path: Path) -> None:
+    def test_flags_count_only_on_request(self, option: str, change: dict[str, str], tmp_path: Path) -> None:
         mine, gold = [message("A", **change)], [message("A")]
         result = [value(tmp_path, mine, gold, **{option: ignored}) for ignored in (True, None, False)]
         assert result == [1, 1, 0]
@@ -140,7 +140,7 @@ class TestSeveralFolders:
         assert check_thunderbird_folder([a, None], [a, b], strict_upstream=True).value == 0
         assert check_thunderbird_folder(None, [a, b]).value == 0
 
-    def test_of_unequal_number(self, tmp_path: Path) -> None:
+    def test_unequal_folder_counts_are_an_error(self, tmp_path: Path) -> None:
         a = folder(tmp_path / "a", [message("A")])
         with pytest.raises(EvaluatorFailed):
             check_thunderbird_folder([a], [a, a])

@@ -44,7 +44,7 @@ class TestCompareTextFile:
     def test_an_empty_file_is_a_verdict(self, tmp_path: Path, wanted: str) -> None:
         assert compare_text_file(write(tmp_path / "found", b""), wanted).value == 0.0
 
-    def test_bytes_that_are_no_text_are_a_verdict(self, tmp_path: Path, wanted: str) -> None:
+    def test_binary_file_scores_zero(self, tmp_path: Path, wanted: str) -> None:
         assert compare_text_file(write(tmp_path / "found", bytes(range(256)) * 10), wanted).value == 0.0
 
     def test_a_huge_file_is_a_verdict(self, tmp_path: Path, wanted: str) -> None:
@@ -52,6 +52,6 @@ class TestCompareTextFile:
             file.truncate(MAX_BYTES + 1)
         assert "larger" in compare_text_file(str(tmp_path / "huge"), wanted).reasons[0]
 
-    def test_without_its_expectation_there_is_no_verdict(self, wanted: str) -> None:
+    def test_missing_expectation_gives_no_verdict(self, wanted: str) -> None:
         with pytest.raises(EvaluatorFailed):
             compare_text_file(wanted, None)

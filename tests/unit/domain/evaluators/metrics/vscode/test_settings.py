@@ -323,7 +323,7 @@ class TestSuite:
         with raises_code(EvaluatorFailed, "out_of_memory"):
             run(program, "import main\ndef test():\n    return True\n")
 
-    def test_one_that_was_killed_once_is_run_again(self, run: Any, tmp_path: Path) -> None:
+    def test_killed_test_process_is_retried(self, run: Any, tmp_path: Path) -> None:
         program = (
             f"import os\nif not os.path.exists(p := {str(tmp_path / 'seen')!r}):\n    open(p, 'w')\n    os.kill(0, 9)"
         )
@@ -334,7 +334,7 @@ class TestSuite:
         result = run(self.KILLED, "import main\ndef test():\n    return True\n")
         assert (result.value, "without a result" in result.reasons[0]) == (0.0, True)
 
-    def test_where_the_kernel_does_not_say(self, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unknown_oom_count_is_not_retried(self, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_suite, "COUNTS", tmp_path / "none")
         assert run(self.KILLED, "import main\ndef test():\n    return True\n").value == 0.0
 

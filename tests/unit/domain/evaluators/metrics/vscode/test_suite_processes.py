@@ -203,7 +203,7 @@ class TestForging:
         )
         assert run(program, tests) == 0.0
 
-    def test_it_reads_nothing_around_a_function_that_it_is_given(self, run: Any) -> None:
+    def test_program_cannot_read_the_tests_through_a_callback(self, run: Any) -> None:
         tests = "import main\nEXPECTED = 4242\ndef test():\n    return main.use(lambda: 1) == EXPECTED\n"
         assert run(READS_WHAT_IS_EXPECTED, tests) == 0.0
 
@@ -223,7 +223,7 @@ class TestForging:
         tests = f"import main, {name}\ndef test():\n    return not hasattr({name}, 'forged')\n"
         assert run("", tests, **{name: "forged = True"}) == 1.0
 
-    def test_it_is_killed_with_its_tests(self, run: Any) -> None:
+    def test_program_that_kills_its_tests_fails(self, run: Any) -> None:
         assert run("def square(number):\n    import os\n    os.kill(os.getpid(), 15)\n") == 0.0
 
 
