@@ -18,6 +18,7 @@ from backend.domain.formats.sheet import (
     Sheet,
     SheetRef,
     Value,
+    bounds,
     column_number,
     serial,
     unescaped,
@@ -39,6 +40,7 @@ _PLAIN_START = re.compile(
 _OPEN, _CLOSE = b"<sheetData>", b"</sheetData>"
 _MOST_DIGITS = 300
 """Longer numbers are no floats."""
+_MOST_ARRAYS = 10_000
 _TRUTHS = {"1": True, "true": True, "0": False, "false": False}
 _ENTITIES = {"&quot;": '"', "&apos;": "'"}
 
@@ -91,7 +93,7 @@ class SheetReader:
             raise DamagedWorkbook(self._book.path, f"the sheet {self._place.name!r} is not in the file")
         try:
             if not self._quick(data):
-                self._sheet.rows, self._sheet.row_props, self._count, self._last = {}, {}, 0, 0
+                self._sheet.rows, self._sheet.row_props, self._sheet.arrays, self._count, self._last = {}, {}, [], 0, 0
                 self._parse(data)
         except (expat.ExpatError, ValueError, LookupError) as error:
             let_through(error, self._book.path)
@@ -129,6 +131,8 @@ class SheetReader:
             elif text:
                 value = self._number(text) if kind in (b"", b"n") else self._value(kind.decode(), _plain(text))
             mark = (2 * int(style) if style else 0) + (1 if formula else 0)
+            if b"ref=" in formula:
+                self._array(dict(_ATTRIBUTE.findall(formula.partition(b">")[0].decode())))
             if kind == b"d":
                 mark = self._as_date(mark)
             if value is not None or mark:
@@ -172,6 +176,7 @@ class SheetReader:
             self._parser.CharacterDataHandler = self._text.append
         elif name == self._f:
             self._mark += 1
+            self._array(attributes)
         elif name == self._line:
             self._row_starts(attributes)
         elif name == self._reading:
@@ -228,6 +233,12 @@ class SheetReader:
             columns.append(self._at)
             values.append(value)
             marks.append(self._mark)
+
+    def _array(self, formula: dict[str, str]) -> None:
+        """Notes the area of a formula that fills several cells, which have none of their own (18.3.1.40)."""
+        area = bounds(formula.get("ref", "")) if formula.get("t") in {"array", "dataTable"} else None
+        if area is not None and area[:2] != area[2:] and len(self._sheet.arrays) < _MOST_ARRAYS:
+            self._sheet.arrays.append(area)
 
     def _as_date(self, mark: int) -> int:
         """The mark of a cell that is stored as a date, whatever its format is."""

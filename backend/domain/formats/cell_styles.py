@@ -14,7 +14,9 @@ NO_COLOUR = "00000000"
 BLACK = "FF000000"
 _DIGITS = re.compile("[0-9A-F]{6}")
 _NO_DATE = re.compile(r'".*?"|\[(?!hh?\]|mm?\]|ss?\])[^\]]*\]')
-_DATE = re.compile(r"(?<![_\\])[dmhysDMHYS]")
+_PUBLISHED_DATE = re.compile(r"(?<![_\\])[dmhysDMHYS]")
+_DATE = re.compile(r"(?<![_\\])(?:[dmhysDMHYS]|e(?![-+\w])|g{1,3}e)")
+"""Also `e`, the year of an era."""
 _DURATION = re.compile(r"\[hh?\]|\[mm?\]|\[ss?\]", re.IGNORECASE)
 BUILT_IN = {
     0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: '"$"#,##0_);("$"#,##0)',
@@ -28,6 +30,12 @@ BUILT_IN = {
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mmss.0", 48: "##0.0E+0", 49: "@",
 }  # fmt: skip
 """Built-in number formats (18.8.30), spelt as in openpyxl, which upstream's rules expect."""
+EASTERN = {
+    **dict.fromkeys((27, 36, 50, 52, 57), 'yyyy"年"m"月"'), **dict.fromkeys((28, 29, 51, 53, 54, 58), 'm"月"d"日"'),
+    30: "m-d-yy", 31: 'yyyy"年"m"月"d"日"', 32: 'h"时"mm"分"', 33: 'h"时"mm"分"ss"秒"',
+    34: 'AM/PM h"时"mm"分"', 35: 'AM/PM h"时"mm"分"ss"秒"', 55: 'AM/PM h"时"mm"分"', 56: 'AM/PM h"时"mm"分"ss"秒"',
+}  # fmt: skip
+"""Built-in formats of Chinese, Japanese and Korean versions, by Chinese; all are dates or times (18.8.30)."""
 PALETTE = (
     *("000000", "FFFFFF", "FF0000", "00FF00", "0000FF", "FFFF00", "FF00FF", "00FFFF") * 2,
     "800000", "008000", "000080", "808000", "800080", "008080", "C0C0C0", "808080", "9999FF", "993366", "FFFFCC",
@@ -123,9 +131,16 @@ class CellStyles:
             fill=None if fill is None else self._fill(fill, conditional=True),
         )
 
-    def is_date(self, position: int) -> bool:
-        """Whether the number format is a date or a time of day."""
-        return is_date_format(self.look(position).number_format or "")
+    def is_date(self, position: int, *, published: bool = False) -> bool:
+        """Whether the number format is a date or a time of day; `published`: for upstream's reader."""
+        if published and self.is_eastern(position):
+            return False
+        return is_date_format(self.look(position).number_format or "", published=published)
+
+    def is_eastern(self, position: int) -> bool:
+        """Whether the number format is built into Eastern versions of spreadsheets only."""
+        number = _whole(self._xfs[position].get("numFmtId")) if 0 <= position < len(self._xfs) else 0
+        return number in EASTERN and number not in self._own_formats
 
     @cached_property
     def has_dates(self) -> bool:
@@ -149,8 +164,12 @@ class CellStyles:
 
     @cached_property
     def _formats(self) -> dict[int, str]:
+        return BUILT_IN | EASTERN | self._own_formats
+
+    @cached_property
+    def _own_formats(self) -> dict[int, str]:
         own = [(item.get("numFmtId", "0"), item.get("formatCode", "")) for item in self._all("numFmts/numFmt")]
-        return BUILT_IN | {int(number): code for number, code in own if number.isdecimal()}
+        return {int(number): code for number, code in own if number.isdecimal()}
 
     @cached_property
     def _xfs(self) -> list[Any]:
@@ -245,9 +264,10 @@ class CellStyles:
         return "FF" + PALETTE[number] if 0 <= number < len(PALETTE) else BLACK
 
 
-def is_date_format(code: str) -> bool:
+def is_date_format(code: str, *, published: bool = False) -> bool:
     """Whether a number format shows dates: it has date or time letters outside texts, colours and locales."""
-    return _DATE.search(_NO_DATE.sub("", code.split(";", maxsplit=1)[0])) is not None
+    letters = _PUBLISHED_DATE if published else _DATE
+    return letters.search(_NO_DATE.sub("", code.split(";", maxsplit=1)[0])) is not None
 
 
 def _opaque(text: str | None) -> str:

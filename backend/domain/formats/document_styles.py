@@ -24,6 +24,7 @@ _THEME = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/th
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SWITCH = {"0": False, "false": False, "off": False, "1": True, "true": True, "on": True}
 _KINDS = {"paragraph", "character", "table", "numbering"}
+_COMPLEX = {"b", "i"}
 _LOGICAL = {"start": "left", "end": "right"}
 """Names of alignments in newer files and in those saved as Strict."""
 _TABS = {**_LOGICAL, "num": "left"}
@@ -99,7 +100,8 @@ class DocumentStyles:
 
     def size(self, paragraph: Element, run: Element) -> float | None:
         """Points; None if not set with `direct`."""
-        half_points = self._of_run(paragraph, run, "sz", _value)
+        name = "szCs" if self._is_complex(paragraph, run) else "sz"
+        half_points = self._of_run(paragraph, run, name, _value)
         return _points(half_points, 2) if half_points is not None else None if self._direct else DEFAULT_SIZE
 
     def position(self, paragraph: Element, run: Element) -> str | None:
@@ -121,11 +123,17 @@ class DocumentStyles:
             return name
         return self._of_run(paragraph, run, "shd", _shading) or None
 
+    def _is_complex(self, paragraph: Element, run: Element) -> bool:
+        """Whether a run is of a complex script, such as Hebrew, whose formatting is apart (17.3.2.7, 17.3.2.30)."""
+        return not self._direct and any(self._of_run(paragraph, run, name, _flag) for name in ("rtl", "cs"))
+
     def has(self, name: str, paragraph: Element, run: Element) -> bool:
         """Whether a toggle property of a run is on: `b`, `i`, `strike`, `caps`.
 
         A toggle in both the paragraph's style and the character style is off.
         """
+        if name in _COMPLEX and self._is_complex(paragraph, run):
+            name = f"{name}Cs"
         own = _flag(self._properties(run), name)
         if own is not None or self._direct:
             return bool(own)
@@ -230,8 +238,11 @@ def _shading(level: Element, name: str) -> str | None:
     shading = child(level, name)
     if shading is None:
         return None
-    fill = shading.get(w("fill"), "auto")
-    return "" if fill.lower() in {"auto", "ffffff"} else fill
+    pattern, fill = shading.get(w("val"), "clear"), shading.get(w("fill"), "auto")
+    if pattern == "solid" or (pattern not in {"clear", "nil"} and fill == "auto"):  # Then the pattern's colour shows.
+        color = shading.get(w("color"), "auto")
+        fill = "000000" if color == "auto" else color
+    return "" if pattern == "nil" or fill.lower() in {"auto", "ffffff"} else fill
 
 
 def _theme_fonts(document: "Document") -> dict[str, str]:

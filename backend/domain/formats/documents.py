@@ -137,6 +137,9 @@ def grid(table: Element, *, nested: bool = True) -> list[list[str]]:
             merged = child(child(cell, "tcPr"), "vMerge")
             spans = child(child(cell, "tcPr"), "gridSpan")
             text = "\n".join(map(text_of, _paragraphs_of(cell) if nested else cell.iterchildren(w("p")))).strip()
+            beside = child(child(cell, "tcPr"), "hMerge")
+            if nested and beside is not None and beside.get(w("val"), "continue") == "continue" and cells:
+                text = cells[-1]
             if merged is not None and merged.get(w("val"), "continue") == "continue" and rows:
                 above = rows[-1]
                 text = above[len(cells)] if len(cells) < len(above) else ""

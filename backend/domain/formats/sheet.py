@@ -12,6 +12,7 @@ Value = bool | int | float | str | None
 Bounds = tuple[int, int, int, int]
 """First row, first column, last row, last column, counted from 1."""
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_MOST_DIGITS = 9
 _LEAP_1900 = 60
 """Days up to here are one less: spreadsheets know a 29th of February 1900."""
 _RANGE = re.compile(r"\$?([A-Za-z]{1,3})?\$?(\d{1,7})?(?::\$?([A-Za-z]{1,3})?\$?(\d{1,7})?)?")
@@ -68,6 +69,7 @@ class Sheet:
         row_props: row -> attributes of the row itself beyond its number.
         root: everything but the cells, as XML.
         has_truths: some cells are TRUE or FALSE, which Python treats as numbers.
+        arrays: areas whose values one formula computes, stored in their first cell.
     """
 
     place: SheetRef
@@ -75,6 +77,7 @@ class Sheet:
     row_props: dict[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     root: Any = None
     has_truths: bool = False
+    arrays: list[Bounds] = field(default_factory=list)
 
     def cells(self) -> Iterator[StoredCell]:
         """All stored cells, in the file's order."""
@@ -89,6 +92,31 @@ class Sheet:
             return StoredCell(row, column, None)
         place = columns.index(column)
         return StoredCell(row, column, values[place], marks[place] >> 1, bool(marks[place] & 1))
+
+    def stores(self, row: int, column: int) -> bool:
+        """Whether the file has the cell, which a writer may omit if it is empty."""
+        return column in self.rows.get(row, ((),))[0]
+
+    def computes(self, row: int, column: int) -> bool:
+        """Whether the cell's value is computed, by its own formula or one that fills an area."""
+        return self.at(row, column).formula or any(inside(row, column, area) for area in self.arrays)
+
+    def blank_style(self, row: int, column: int) -> int:
+        """The format of a cell that is not stored: its row's, else its column's (18.3.1.73, 18.3.1.13)."""
+        own = dict(self.row_props.get(row, ()))
+        if own.get("customFormat") in {"1", "true"}:
+            return _index(own.get("s"))
+        return next((style for first, last, style in self._column_styles if 0 < first <= column <= last), 0)
+
+    @cached_property
+    def has_blank_styles(self) -> bool:
+        """Whether rows or columns have formats of their own."""
+        return bool(self._column_styles) or any(dict(props).get("customFormat") for props in self.row_props.values())
+
+    @cached_property
+    def _column_styles(self) -> list[tuple[int, int, int]]:
+        items = self.root.iterfind("{*}cols/{*}col")
+        return [(_index(item.get("min")), _index(item.get("max")), _index(item.get("style"))) for item in items]
 
     @cached_property
     def merged(self) -> list[Bounds]:
@@ -161,6 +189,10 @@ def bounds(reference: str) -> Bounds | None:
     if not (0 < min(rows) <= max(rows) <= MAX_ROW):
         return None
     return min(rows), min(columns), max(rows), max(columns)
+
+
+def _index(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0
 
 
 def inside(row: int, column: int, area: Bounds) -> bool:

@@ -1,8 +1,9 @@
 """Reads the numbers in a text.
 
 A number may have a sign (also U+2212), thousands separators, an exponent, a power (`10^3`, `5*10²`), a fraction (`1/2`,
-`3 1/2`, `½`), a currency, a unit or a scale word (`42 million`). Digits in any other form, or that could be several
-numbers, are ambiguous: `42,5`, `10 000`, `1.2.3`, `10-20`, `10:30`, `A4`, `42k`.
+`3 1/2`, `½`), a currency, a unit or a scale word (`42 million`); `number_forms` has rarer ways to write them. Digits in
+any other form, or that could be several numbers, are ambiguous: `42,5`, `10 000`, `1.2.3`, `10-20`, `10:30`, `A4`,
+`42k`, `>42`, `sqrt(42)`.
 """
 
 import math
@@ -10,17 +11,17 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from backend.domain.formats.number_forms import CURRENCIES, SCALES, SIGNS, plain_form, scale_of
+
 MAX_TEXT = 2**20  # characters
-_SIGNS = "-+\N{MINUS SIGN}\N{SMALL HYPHEN-MINUS}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH PLUS SIGN}\N{EN DASH}"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _TIMES = "*\N{MULTIPLICATION SIGN}·"
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-_NO_UNITS = frozenset({"b", "bn", "d", "e", "g", "k", "m", "mn", "nd", "p", "rd", "st", "t", "th", "x"})
+_NO_UNITS = frozenset({"b", "bn", "d", "e", "g", "k", "m", "mil", "mn", "nd", "p", "rd", "st", "t", "th", "x"})
 """Ordinals, multipliers and the like: the digits before are not the number that is meant."""
 _JOIN = re.compile(
     rf"(?<=[\d.])\s*(\*\*|[{_TIMES}^/])\s*(?=[\d.])|(?<=\d)\s*([xX])\s*(?=10[\^*⁰¹²³⁴-⁹⁻⁺])"
-    rf"|(?<=\d)\s+(?=\d+/\d|(?:{'|'.join(_SCALES)})\b)"
+    rf"|(?<=\d)\s+(?=\d+/\d|(?i:{'|'.join(SCALES)}|bn|mn)\b|k\b|[百千万萬亿億만억])"
 )
 """Characters that belong to a number on both its sides, in spite of blanks."""
 _BLANK_BETWEEN_GROUPS = re.compile(r"(?<![\d.,'])([1-9]\d{0,2})((?: \d{3})+)(?![\d.,'])")
@@ -35,14 +36,14 @@ _APART = re.compile(r"[,:;](?!\d)|(?<!\d)[,:;]|[=()\[\]{}<>|\"“”„«»!?]|(
 _PLAIN = (
     r"(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3}|[1-9]\d{0,2}(?:'\d{3})+|\d+)(?:\.\d*)?(?:[eE]SIGN?\d+)?"
     r"|\.\d+(?:[eE]SIGN?\d+)?"
-).replace("SIGN", f"[{_SIGNS}]")
+).replace("SIGN", f"[{SIGNS}]")
 _POINTS = r"[1-9]\d{0,2}(?:(?:\.\d{3}){2,}|(?:[.']\d{3})+,\d+)"  # 1.234.567 and 1.234,5
 _NUMBER = re.compile(
-    rf"[*_`'~#≈]*(?P<sign>[{_SIGNS}])?[$€£¥]?"
+    rf"[*_`'~#≈]*(?P<sign>[{SIGNS}])?(?:[A-Z]{{0,3}}[{CURRENCIES}](?P<inner>[{SIGNS}])?)?"
     rf"(?:(?P<factor>{_PLAIN})[{_TIMES}xX](?=10[\^*⁰¹²³⁴-⁹⁻⁺]))?"
     rf"(?:(?P<whole>\d+)\+(?=\d+/\d))?(?:(?P<points>{_POINTS})|(?P<plain>{_PLAIN}))?(?P<vulgar>[{_VULGAR}])?"
-    rf"(?:/(?P<below>\d+)|(?:\^|\*\*)(?P<power>[{_SIGNS}]?\d+)|(?P<super>[⁻⁺]?[⁰¹²³⁴-⁹]+))?"
-    r"(?P<unit>[^\W\d_]*)[%‰°€£¥$]*[A-Z]?['*_`.~]*"
+    rf"(?:/(?P<below>\d+)|(?:\^|\*\*)(?P<power>[{SIGNS}]?\d+)|(?P<super>[⁻⁺]?[⁰¹²³⁴-⁹]+))?"
+    rf"(?P<unit>[^\W\d_]*)(?:/[^\W\d_]+)?[%‰°{CURRENCIES}]*[A-Z]?['*_`.~]*"
 )
 
 
@@ -52,12 +53,12 @@ def numbers_in(text: str) -> Iterator[float | None]:
     The rest of a text that is longer than MAX_TEXT is one of these.
     """
     longer = len(text) > MAX_TEXT
-    text = _SPACE_BETWEEN_GROUPS.sub("'", text[:MAX_TEXT].translate(_FRACTION_BARS))
+    text = _SPACE_BETWEEN_GROUPS.sub("'", plain_form(text[:MAX_TEXT].translate(_FRACTION_BARS)))
     text = _MINUS_APART.sub("\\1-", text)
     text = _JOIN.sub(_join_digits, text)
     text = _BLANK_BETWEEN_GROUPS.sub(lambda match: match[0].replace(" ", "_"), text)
     for word in _APART.sub(" ", text).split():
-        if any(letter.isnumeric() for letter in word):
+        if word.isnumeric() or any(letter.isnumeric() and not letter.isalpha() for letter in word):
             yield _number(word)
     if longer:
         yield None
@@ -69,15 +70,19 @@ def _join_digits(match: re.Match[str]) -> str:
 
 def _number(word: str) -> float | None:
     match = _NUMBER.fullmatch(word)
-    if match is None or match["unit"].lower() in _NO_UNITS:
+    if match is None or match["unit"].lower() in _NO_UNITS or (match["sign"] and match["inner"]):
+        return None
+    scale = scale_of(match["unit"])
+    if scale is None:
         return None
     try:
-        value = _value(match) * _SCALES.get(match["unit"].lower(), 1.0)
+        value = _value(match) * scale
     except (ValueError, OverflowError, ZeroDivisionError):
         return None
     if not math.isfinite(value):
         return None
-    return -value if match["sign"] and _sign(match["sign"]) == "-" else value
+    sign = match["sign"] or match["inner"]
+    return -value if sign and _sign(sign) == "-" else value
 
 
 def _value(match: re.Match[str]) -> float:
@@ -99,7 +104,7 @@ def _value(match: re.Match[str]) -> float:
 
 
 def _ascii(text: str) -> str:
-    return "".join(_sign(letter) if letter in _SIGNS else letter for letter in text if letter not in ",'")
+    return "".join(_sign(letter) if letter in SIGNS else letter for letter in text if letter not in ",'")
 
 
 def _sign(letter: str) -> str:

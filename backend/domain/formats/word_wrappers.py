@@ -21,11 +21,13 @@ def w(name: str) -> str:
     return _MAIN + name
 
 
-_DELETIONS = (w("del"), w("moveFrom"), w("cellDel"))
+_CONFLICT = "{http://schemas.microsoft.com/office/word/2010/wordml}conflict"
+"""Changes of others that Word merged while two people edited (MS-DOCX, 2.6.1.5)."""
+_DELETIONS = (w("del"), w("moveFrom"), w("cellDel"), f"{_CONFLICT}Del")
 _PROPERTIES = [w(f"{name}Pr") for name in ("sdt", "sdtEnd", "smartTag", "customXml", "ruby")]
 _WRAPPERS = [
-    w(name)
-    for name in ("ins", "moveTo", "sdt", "sdtContent", "smartTag", "customXml", "fldSimple", "hyperlink", "dir", "bdo")
+    *map(w, ("ins", "moveTo", "sdt", "sdtContent", "smartTag", "customXml", "fldSimple", "hyperlink", "dir", "bdo")),
+    f"{_CONFLICT}Ins",
 ]
 _CHARACTERS = [w(name) for name in ("t", "tab", "ptab", "br", "cr", "noBreakHyphen", "sym")]
 

@@ -54,13 +54,15 @@ def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
     if sheet is None:
         return False, f"there is no sheet {name!r}"
     cell = sheet.at(area[0], area[1])
-    origin = " (computed)" if cell.formula else ""
+    computed = sheet.computes(area[0], area[1])
+    origin = " (computed)" if computed else ""
     words = f"{where} is {short(cell.value)}{origin}, expected {short(dict(expected))}"
-    return _are_equal(cell.value, expected) and (not expected.get("formula") or cell.formula), words
+    return _are_equal(cell.value, expected) and (not expected.get("formula") or computed), words
 
 
 def _are_equal(actual: Any, expected: Mapping[str, Any]) -> bool:
     value = expected.get("value")
+    actual, value = ("" if text is None else text for text in (actual, value))  # A formula may give an empty text.
     if isinstance(value, bool) or isinstance(actual, bool):
         return equal(actual, value)
     if isinstance(value, int | float) and isinstance(actual, int | float):

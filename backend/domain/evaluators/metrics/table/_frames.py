@@ -152,7 +152,8 @@ class SheetFrame:
         """Whether numbers in a format are dates (`date`), durations (`span`) or numbers ("")."""
         if style not in self._dates:
             styles = self.book.styles
-            self._dates[style] = "" if not styles.is_date(style) else "span" if styles.is_duration(style) else "date"
+            is_date = styles.is_date(style, published=self._way.strict)
+            self._dates[style] = "" if not is_date else "span" if styles.is_duration(style) else "date"
         return self._dates[style]
 
     def _sort(self, value: Any) -> str:

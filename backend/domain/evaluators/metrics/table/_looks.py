@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import WorkbookPair
 from backend.domain.formats.cell_styles import BLACK, NO_COLOUR, CellFill, CellFormat, Colour, Font
-from backend.domain.formats.sheet import Sheet, StoredCell, bounds, inside
+from backend.domain.formats.sheet import Bounds, Sheet, StoredCell, bounds, inside
 from backend.domain.formats.workbook import Workbook, relation
 
 CellProperty = Literal[
@@ -13,6 +13,8 @@ CellProperty = Literal[
 ]  # fmt: skip
 _OF_TEXT = {"font_name": "name", "font_family": "family", "font_bold": "bold", "font_italic": "italic",
             "font_underline": "underline", "font_size": "size"}  # fmt: skip
+_MOST_LINKS = 200_000
+"""Cells with links that are listed one by one."""
 _BY_THEME = "a colour of the theme"  # upstream's representation of such a colour
 
 
@@ -21,11 +23,14 @@ class SheetFormats:
 
     def __init__(self, books: WorkbookPair, book: Workbook, sheet: Sheet) -> None:
         self._strict, self._waa, self._styles, self._sheet = books.strict, books.waa, book.styles, sheet
-        self._links = _links(book, sheet)
+        self._links = _links(book, sheet, published=books.strict)
 
     def at(self, row: int, column: int, name: str) -> Any:
-        """A property of one cell, None if it is not set."""
-        return self.property_of(self._sheet.at(row, column), name)
+        """A property of one cell, None if it is not set. A cell that is not stored looks as its row or column does."""
+        cell = self._sheet.at(row, column)
+        if not self._strict and not self._sheet.stores(row, column):
+            cell = cell._replace(style=self._sheet.blank_style(row, column))
+        return self.property_of(cell, name)
 
     def property_of(self, cell: StoredCell, name: str, changes: CellFormat | None = None) -> Any:
         """A property of a cell that was already read.
@@ -54,7 +59,8 @@ class SheetFormats:
         if name == "number_format":
             if not isinstance(cell.value, int | float) or (self._strict and self._hidden_from_upstream(cell)):
                 return None
-            return (changes and changes.number_format) or look.number_format
+            own = "General" if self._strict and self._styles.is_eastern(cell.style) else look.number_format
+            return (changes and changes.number_format) or own
         font, changed = look.font or Font(), (changes and changes.font) or Font()
         if name == "font_color":
             return self._colour(changed.colour or font.colour)
@@ -63,7 +69,7 @@ class SheetFormats:
 
     def _hidden_from_upstream(self, cell: StoredCell) -> bool:
         """Upstream reads number formats of plain numbers only, not of dates, formulas or booleans."""
-        return cell.formula or isinstance(cell.value, bool) or self._styles.is_date(cell.style)
+        return cell.formula or isinstance(cell.value, bool) or self._styles.is_date(cell.style, published=True)
 
     def _colour(self, colour: Colour | None) -> str:
         if self._strict and colour is not None:
@@ -88,14 +94,27 @@ def _colour_text(colour: Colour | None) -> str:
     return NO_COLOUR if colour is None else colour.written or _BY_THEME
 
 
-def _links(book: Workbook, sheet: Sheet) -> dict[tuple[int, int], str]:
-    """Cell -> target of its link: an address, or a place in the workbook."""
-    links = {}
+def _links(book: Workbook, sheet: Sheet, *, published: bool) -> dict[tuple[int, int], str]:
+    """Cell -> target of its link: an address, or a place in the workbook.
+
+    As published, a link over several cells is the first one's, and the part of a page that it leads to is left out.
+    """
+    links: dict[tuple[int, int], str] = {}
     related = None
     for item in sheet.root.iterfind("{*}hyperlinks/{*}hyperlink"):
         related = book.related(sheet.place.part) if related is None else related
         area = bounds(item.get("ref", ""))
-        target = related.get(relation(item), ("", ""))[1] or f"#{item.get('location', '')}"
+        target, place = related.get(relation(item), ("", ""))[1], item.get("location", "")
+        if not target or (place and not published):
+            target += f"#{place}"
         if area is not None:
-            links[area[:2]] = target
+            links |= dict.fromkeys([area[:2]] if published else _cells_of(area, _MOST_LINKS - len(links)), target)
     return links
+
+
+def _cells_of(area: Bounds, most: int) -> list[tuple[int, int]]:
+    """The cells of an area, the first one alone if there are too many."""
+    top, left, bottom, right = area
+    if (bottom - top + 1) * (right - left + 1) > most:
+        return [(top, left)]
+    return [(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)]

@@ -13,6 +13,8 @@ Attribute = Literal[
     "promptTitle", "imeMode",
 ]  # fmt: skip
 _SAME = {"ranges": "sqref", "cells": "sqref", "allow_blank": "allowBlank", "hide_drop_down": "showDropDown"}
+_DEFAULTS = {"type": "none", "operator": "between", "errorStyle": "stop", "imeMode": "noControl"}
+"""Values that programs omit or write (18.3.1.33)."""
 _FLAGS = {"allowBlank", "showDropDown", "showInputMessage", "showErrorMessage"}
 
 
@@ -67,4 +69,14 @@ def _validation(item: Any) -> dict[str, Any]:
 
 
 def _fits(validation: dict[str, Any], description: dict[Attribute, ValueRule], *, strict: bool) -> bool:
-    return all(rule.matches(validation.get(_SAME.get(name, name)), strict=strict) for name, rule in description.items())
+    return all(
+        any(rule.matches(value, strict=strict) for value in _values(validation, _SAME.get(name, name), strict=strict))
+        for name, rule in description.items()
+    )
+
+
+def _values(validation: dict[str, Any], name: str, *, strict: bool) -> list[Any]:
+    """The value of an attribute in each form that it may have."""
+    value = validation.get(name)
+    default = _DEFAULTS.get(name)
+    return [value] if strict or default is None or value not in {None, default} else [None, default]

@@ -3,10 +3,13 @@
 from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, differences
+from backend.domain.formats.json_values import number_of
 from backend.domain.formats.sheet import Sheet
 
 _CONDITION = ("descending", "sortBy", "ref", "customList", "dxfId", "iconSet", "iconId")
-_KNOWN = {"filters", "customFilters"}
+_KNOWN = {"filters", "customFilters", "extLst"}
+_WILDCARDS = {"*", "?", "~"}
+_NO_FILTER = ((False, True), False, frozenset[str](), False, frozenset[tuple[str, str]](), ())
 
 
 class FilterRule(PairRule):
@@ -31,9 +34,12 @@ def _filter(sheet: Sheet, *, strict: bool) -> dict[str, Any]:
     element = sheet.root.find("{*}autoFilter")
     if element is None:
         return {"area": None}
-    table: dict[str, Any] = {"area": element.get("ref")}
+    area = element.get("ref") or ""
+    table: dict[str, Any] = {"area": area if strict else area.replace("$", "")}
     for item in element.iterfind("{*}filterColumn"):
-        table[f"column {item.get('colId')}"] = _column(item, strict=strict)
+        column = _column(item, strict=strict)
+        if strict or column != _NO_FILTER:
+            table[f"column {item.get('colId')}"] = column
     sort = element.find("{*}sortState")
     if sort is not None:
         conditions = [tuple(item.get(name) for name in _CONDITION) for item in sort.iterfind("{*}sortCondition")]
@@ -42,6 +48,8 @@ def _filter(sheet: Sheet, *, strict: bool) -> dict[str, Any]:
 
 
 def _column(item: Any, *, strict: bool) -> tuple[Any, ...]:
+    if not strict:
+        return _filter_of(item)
     buttons = (_is_true(item, "hiddenButton"), item.get("showButton", "1") in {"1", "true"})
     values, custom = item.find("{*}filters"), item.find("{*}customFilters")
     parts: list[Any] = [buttons]
@@ -54,12 +62,32 @@ def _column(item: Any, *, strict: bool) -> tuple[Any, ...]:
             (element.get("operator", "equal"), element.get("val")) for element in custom.iterfind("{*}customFilter")
         )
         parts.append((_is_true(custom, "and"), custom_filters))
-    if not strict:
-        parts.append(tuple(_filter_key(element) for element in item if _name(element) not in _KNOWN))
-        parts.append(
-            () if values is None else tuple(_filter_key(element) for element in values.iterfind("{*}dateGroupItem"))
-        )
     return tuple(parts)
+
+
+def _filter_of(item: Any) -> tuple[Any, ...]:
+    """What a column's filter shows: blank cells, values, conditions, others; a condition "equals" is a value."""
+    buttons = (_is_true(item, "hiddenButton"), item.get("showButton", "1") in {"1", "true"})
+    values = [element.get("val") or "" for element in item.iterfind("{*}filters/{*}filter")]
+    blank = any(_is_true(element, "blank") for element in item.iterfind("{*}filters"))
+    tests = [
+        (element.get("operator", "equal"), _plain_number(element.get("val") or ""))
+        for element in item.iterfind("{*}customFilters/{*}customFilter")
+    ]
+    joined = len(set(tests)) > 1 and any(_is_true(element, "and") for element in item.iterfind("{*}customFilters"))
+    if not joined and all(operator == "equal" and val and not set(val) & _WILDCARDS for operator, val in tests):
+        values, tests = [*values, *(val for _, val in tests)], []
+    rest = [_filter_key(element) for element in item if _name(element) not in _KNOWN]
+    rest += [_filter_key(element) for element in item.iterfind("{*}filters/{*}dateGroupItem")]
+    return buttons, blank, frozenset(map(_plain_number, values)), joined, frozenset(tests), tuple(rest)
+
+
+def _plain_number(text: str) -> str:
+    """A number in one form: `5.0` is `5`."""
+    try:
+        return f"{number_of(text):.15g}"
+    except ValueError:
+        return text
 
 
 def _filter_key(item: Any) -> tuple[Any, ...]:

@@ -34,7 +34,7 @@ class RowPropsRule(PairRule):
         rows = {number: dict(props) for number, props in sheet.row_props.items()}
         names = [_ROW[name] for name in self.props]
         table = {
-            number: {name: _parse_property(name, row.get(name), plain) for name in names}
+            number: {name: _parse_property(name, _attribute(row, name, strict=strict), plain) for name in names}
             for number, row in rows.items()
         }
         usual = {name: _parse_property(name, None, plain) for name in names}
@@ -68,7 +68,8 @@ class ColumnPropsRule(PairRule):
             listed += last - first + 1
             if not 0 < first <= last <= MAX_COLUMN or listed > MAX_COLUMN:
                 raise ValueError(f"columns {first} to {last}")
-            row = {name: _parse_property(name, item.get(name), _UPSTREAM_WIDTH if strict else plain) for name in names}
+            usual_width = _UPSTREAM_WIDTH if strict else plain
+            row = {name: _parse_property(name, _attribute(item, name, strict=strict), usual_width) for name in names}
             for number in (first,) if strict or {"min", "max"} & set(names) else range(first, last + 1):
                 if strict or row != usual:
                     table[column_letters(number)] = row
@@ -85,6 +86,15 @@ def _compare_rows(
             return [books.lacks(reference)]
         both.append({} if sheet is None else read(sheet, strict=books.strict))
     return differences(both[0], both[1], what=what)
+
+
+def _attribute(item: Any, name: str, *, strict: bool) -> str | None:
+    """An attribute of a row or column; one without height or width is hidden."""
+    text = item.get(name)
+    if name == "hidden" and not strict and text not in {"1", "true"}:
+        size = item.get("ht") or item.get("width")
+        return "1" if size and float(size) == 0 else text
+    return str(text) if text is not None else None
 
 
 def _plain(sheet: Sheet, name: str) -> float:

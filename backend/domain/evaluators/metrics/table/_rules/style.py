@@ -1,6 +1,5 @@
 """`style`: the cells of two sheets have the same formats, including conditional ones."""
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -40,15 +39,35 @@ class StyleRule(PairRule):
             if sheet is None and not books.strict:
                 return [books.lacks(reference)]
             tables.append({} if sheet is None else self._table(books, reference, sheet))
+        if not books.strict:
+            self._fill_in(books, tables)
         return differences(tables[0], tables[1], what="the style of")
 
-    def _table(self, books: WorkbookPair, reference: SheetReference, sheet: Sheet) -> Mapping[Any, Any]:
+    def _fill_in(self, books: WorkbookPair, tables: list[Any]) -> None:
+        """Adds the looks of cells that one file stores and the other leaves to their row or column."""
+        for reference, mine, other in zip((self.sheet_idx0, self.sheet_idx1), tables, tables[::-1], strict=True):
+            sheet = books.sheet(reference)
+            if sheet is None or not sheet.has_blank_styles:
+                continue
+            looks, props = SheetFormats(books, books.book(reference), sheet), self._shown
+            plain = [looks.property_of(StoredCell(0, 0, None), name) for name in props]
+            for place in [place for place in other if isinstance(place, Position) and place not in mine]:
+                values = plain if sheet.stores(*place) else [looks.at(*place, name) for name in props]
+                if values != plain:
+                    mine[place] = values
+
+    @property
+    def _shown(self) -> tuple[CellProperty, ...]:
+        """The properties of single cells."""
+        return tuple(name for name in self.props if name != "merge")
+
+    def _table(self, books: WorkbookPair, reference: SheetReference, sheet: Sheet) -> dict[Any, Any]:
         """Position -> properties of the cells that differ from the default."""
         looks = SheetFormats(books, books.book(reference), sheet)
         conditions = Conditions(books.book(reference), sheet)
         changes = conditions.changes()
         books.notes.extend(conditions.notes)
-        props = tuple(name for name in self.props if name != "merge")
+        props = self._shown
         plain = [looks.property_of(StoredCell(0, 0, None), name) for name in props]
         table: dict[Any, Any] = {"merged": sorted(sheet.merged)} if "merge" in self.props else {}
         if books.strict:

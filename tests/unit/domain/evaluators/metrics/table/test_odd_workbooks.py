@@ -1,7 +1,6 @@
 """Workbooks that other programs write, or nobody should: values in rarer forms, names, numbers that are none."""
 
 import re
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,35 +9,8 @@ import pytest
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.goals.sheet_goals import sheet_goals
 from backend.domain.evaluators.metrics.table.compare_table import compare_table
+from tests.factories.plain_xlsx import DATE, workbook
 from tests.factories.xlsx import book, replaced
-
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-DATE = '<cellXfs count="2"><xf/><xf numFmtId="14" applyNumberFormat="1"/></cellXfs>'
-
-
-def workbook(  # noqa: PLR0913 - parts of a file.
-    path: Path, cells: str, *, sheet: str = "Sheet1", styles: str = DATE, before: str = "", properties: str = ""
-) -> str:
-    """One sheet: `cells` are those of row 2, `before` stands before the cells."""
-    rels = f'<Relationships xmlns="{_PACKAGE}/relationships">{{}}</Relationships>'
-    relation = f'<Relationship Id="{{}}" Type="{_R}/{{}}" Target="{{}}"/>'
-    parts = relation.format("a", "worksheet", "worksheets/sheet1.xml") + relation.format("b", "styles", "styles.xml")
-    members = {
-        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"/>',
-        "_rels/.rels": rels.format(relation.format("a", "officeDocument", "xl/workbook.xml")),
-        "xl/_rels/workbook.xml.rels": rels.format(parts),
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_R}">{properties}'
-        f'<sheets><sheet name="{sheet}" sheetId="1" r:id="a"/></sheets></workbook>',
-        "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}">{styles}</styleSheet>',
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_MAIN}">{before}<sheetData><row r="1">'
-        f'<c r="A1" t="inlineStr"><is><t>h</t></is></c></row><row r="2">{cells}</row></sheetData></worksheet>',
-    }
-    with zipfile.ZipFile(path, "w") as out:
-        for name, text in members.items():
-            out.writestr(name, text)
-    return str(path)
 
 
 def table(actual: str, expected: str, kind: str = "sheet_data", **options: Any) -> float:
