@@ -1,5 +1,6 @@
 """Every stop reason of the vendors' APIs and of compatible servers, and reasoning that models mark in their text."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +37,21 @@ CHAT = {
     "SAFETY": "refusal",
     "guardrail_intervened": "refusal",
     "pause_turn": "pause",
+    "tool_call": "malformed",
+    "TOOL_CALL": "malformed",
+    "token_limit": "length",
+    "max_completion_tokens": "length",
+    "content_filtered": "refusal",
+    "BLOCKLIST": "refusal",
+    "IMAGE_SAFETY": "refusal",
+    "MALFORMED_FUNCTION_CALL": "malformed",
+    "malformed_tool_use": "malformed",
+    "malformed_model_output": "malformed",
+    "function_call_filter: MALFORMED_FUNCTION_CALL": "malformed",
+    "function_call_filter: A_NEW_ONE": "unclear",
+    "content_filter: RECITATION": "refusal",
+    "content_filter: A_NEW_ONE": "refusal",
+    "a_new_one: STOP": "unclear",
     "abort": "unclear",
     "insufficient_system_resource": "unclear",
     "error": "unclear",
@@ -83,6 +99,9 @@ RESPONSES = [
     ({"status": "incomplete", "output": [MESSAGE]}, "unclear"),
     ({"status": "a_new_one", "output": [MESSAGE]}, "unclear"),
     ({"output": [MESSAGE]}, "unclear"),
+    ({"status": "completed", "output": [{"type": "custom_tool_call", "call_id": "c", "name": "x"}]}, "malformed"),
+    ({"status": "completed", "output": [MESSAGE, {"type": "mcp_approval_request", "id": "m"}]}, "malformed"),
+    ({"status": "completed", "output": [{"type": "web_search_call", "status": "completed"}, MESSAGE]}, "end"),
 ]
 
 
@@ -128,6 +147,18 @@ class TestReasoning:
         reply = client(endpoint("openai_chat", f"{server.address}/v1")).complete(asked("Hi"))
         assert (reply.text, reply.thinking, reply.stop) == ("I click.", "DONE?", "end")
 
+    def test_reasoning_of_an_open_model_s_response_is_kept(self, server: ModelServer) -> None:
+        thought = {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "DONE?"}]}
+        server.say(wire={"status": "completed", "output": [thought, MESSAGE]})
+        reply = client(endpoint("openai_responses", f"{server.address}/v1")).complete(asked("Hi"))
+        assert (reply.text, reply.thinking) == ("DONE", "DONE?")
+
+    def test_reasoning_details_of_a_chat_message_are_kept(self, server: ModelServer) -> None:
+        message = {"content": "I click.", "reasoning_details": [{"type": "reasoning.text", "text": "DONE?"}]}
+        server.say(wire={"choices": [{"message": message, "finish_reason": "stop"}]})
+        reply = client(endpoint("openai_chat", f"{server.address}/v1")).complete(asked("Hi"))
+        assert (reply.text, reply.thinking) == ("I click.", "DONE?")
+
 
 class TestStopReason:
     @pytest.mark.parametrize(("api", "word", "stop"), CASES)
@@ -152,9 +183,52 @@ class TestStopReason:
         server.say(wire={"promptFeedback": {"safetyRatings": []}})
         assert client(endpoint("gemini", f"{server.address}/v1")).complete(asked("Hi")).stop == "unclear"
 
+    def test_refusal_among_the_parts_of_a_chat_message_is_recognized(self, server: ModelServer) -> None:
+        message = {"content": [{"type": "refusal", "refusal": "No."}]}
+        server.say(wire={"choices": [{"message": message, "finish_reason": "stop"}]})
+        reply = client(endpoint("openai_chat", f"{server.address}/v1")).complete(asked("Hi"))
+        assert (reply.stop, reply.text) == ("refusal", "No.")
+
+    def test_blocked_gemini_prompt_with_a_candidate_is_a_refusal(self, server: ModelServer) -> None:
+        candidate = {"content": {"parts": [{"text": "DONE"}]}, "finishReason": "STOP"}
+        server.say(wire={"promptFeedback": {"blockReason": "OTHER"}, "candidates": [candidate]})
+        assert client(endpoint("gemini", f"{server.address}/v1")).complete(asked("Hi")).stop == "refusal"
+
     @pytest.mark.parametrize("stop", StopReason)
     def test_only_a_complete_reply_may_be_carried_out(self, stop: StopReason) -> None:
         assert bool(ModelReply(stop=stop).problem) is (stop not in {StopReason.END, StopReason.TOOL})
 
     def test_a_word_of_older_recordings_is_unclear(self) -> None:
         assert ModelReply.model_validate({"stop": "other"}).stop is StopReason.UNCLEAR
+
+
+class TestChatStream:
+    @staticmethod
+    def complete(server: ModelServer, *deltas: dict[str, Any], finish: str = "stop") -> ModelReply:
+        choices = [*({"index": 0, "delta": delta} for delta in deltas), {"delta": {}, "finish_reason": finish}]
+        events = [f"data: {json.dumps({'choices': [choice]})}\n\n" for choice in choices]
+        server.nonsense("".join([*events, "data: [DONE]\n\n"]).encode())
+        return client(endpoint("openai_chat", f"{server.address}/v1")).complete(asked("Hi"), on_text=lambda _: None)
+
+    def test_calls_numbered_from_1_are_read(self, server: ModelServer) -> None:
+        piece = {"index": 1, "id": "a", "function": {"name": "click", "arguments": '{"x": 1}'}}
+        reply = self.complete(server, {"tool_calls": [piece]}, finish="tool_calls")
+        assert [(call.name, call.arguments) for call in reply.calls] == [("click", {"x": 1})]
+        assert reply.stop == "tool"
+
+    def test_second_call_cut_off_makes_the_reply_malformed(self, server: ModelServer) -> None:
+        pieces = [
+            {"index": number, "id": f"{number}", "function": {"name": "click", "arguments": arguments}}
+            for number, arguments in enumerate(['{"x": 1}', '{"x":'])
+        ]
+        assert self.complete(server, *({"tool_calls": [piece]} for piece in pieces)).stop == "malformed"
+
+    def test_reasoning_details_are_joined(self, server: ModelServer) -> None:
+        details = [{"reasoning_details": [{"type": "reasoning.text", "text": word}]} for word in ("DO", "NE?")]
+        reply = self.complete(server, *details, {"content": "WAIT"})
+        assert (reply.text, reply.thinking) == ("WAIT", "DONE?")
+
+    def test_refusal_among_parts_is_recognized(self, server: ModelServer) -> None:
+        parts = [{"content": [{"type": "refusal", "refusal": word}]} for word in ("No", ".")]
+        reply = self.complete(server, *parts)
+        assert (reply.stop, reply.text) == ("refusal", "No.")

@@ -15,6 +15,7 @@ from worker.models import _payloads
 from worker.models._errors import fault_within, nonsense
 from worker.models._http import HttpAnswer, json_object
 from worker.models._listing import Listing
+from worker.models._stop_words import ANTHROPIC
 from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 VERSION = "2023-06-01"
@@ -22,16 +23,6 @@ LONGEST = 4096
 """Maximum tokens if the request has no limit: this API requires one."""
 _COMPUTER = re.compile(r"^computer_(\d{4})(\d\d)(\d\d)$")
 _CALL = frozenset({"type", "id", "name", "input"})
-_STOPS = {
-    "end_turn": StopReason.END,
-    "stop_sequence": StopReason.END,
-    "max_tokens": StopReason.LENGTH,
-    "model_context_window_exceeded": StopReason.LENGTH,
-    "tool_use": StopReason.TOOL,
-    "refusal": StopReason.REFUSAL,
-    "pause_turn": StopReason.PAUSE,
-    "compaction": StopReason.PAUSE,
-}
 _GROWS = {
     "text_delta": ("text", "text"),
     "thinking_delta": ("thinking", "thinking"),
@@ -221,7 +212,7 @@ def _to_reply(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[
         text="".join(str(block["text"]) for block in by_kind.get("text", ())),
         calls=[(str(block["id"]), block["name"], block.get("input")) for block in by_kind.get("tool_use", ())],
         thinking="\n\n".join(str(block.get("thinking") or "") for block in by_kind.get("thinking", ())).strip(),
-        stop=_STOPS.get(str(stop), StopReason.UNCLEAR),
+        stop=ANTHROPIC.get(str(stop), StopReason.UNCLEAR),
         model=model,
         api=Anthropic.api,
         content=json.loads(json.dumps(content)) if keep_raw else [],

@@ -15,34 +15,9 @@ from worker.models import _payloads
 from worker.models._errors import fault_within, nonsense
 from worker.models._http import HttpAnswer, json_object
 from worker.models._listing import Listing
+from worker.models._stop_words import GEMINI
 from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
-_STOPS = {
-    "STOP": StopReason.END,
-    "MAX_TOKENS": StopReason.LENGTH,
-    "SAFETY": StopReason.REFUSAL,
-    "RECITATION": StopReason.REFUSAL,
-    "LANGUAGE": StopReason.REFUSAL,
-    "BLOCKLIST": StopReason.REFUSAL,
-    "PROHIBITED_CONTENT": StopReason.REFUSAL,
-    "SPII": StopReason.REFUSAL,
-    "IMAGE_SAFETY": StopReason.REFUSAL,
-    "IMAGE_PROHIBITED_CONTENT": StopReason.REFUSAL,
-    "IMAGE_RECITATION": StopReason.REFUSAL,
-    "MALFORMED_FUNCTION_CALL": StopReason.MALFORMED,
-    "UNEXPECTED_TOOL_CALL": StopReason.MALFORMED,
-    "TOO_MANY_TOOL_CALLS": StopReason.MALFORMED,
-    "MISSING_THOUGHT_SIGNATURE": StopReason.MALFORMED,
-    "MALFORMED_RESPONSE": StopReason.MALFORMED,
-    "MODEL_ARMOR": StopReason.REFUSAL,
-    "ESCALATION": StopReason.REFUSAL,
-    "PUP_LIMITED_DISABLED": StopReason.REFUSAL,
-    "CONTINUATION": StopReason.LENGTH,
-    "OTHER": StopReason.UNCLEAR,
-    "IMAGE_OTHER": StopReason.UNCLEAR,
-    "NO_IMAGE": StopReason.UNCLEAR,
-    "FINISH_REASON_UNSPECIFIED": StopReason.UNCLEAR,
-}
 _ANSWERS = frozenset({"candidates", "promptFeedback"})
 _CONFIRM = "require_confirmation"
 _ALLOWED = frozenset({"", "regular", "allowed"})
@@ -222,12 +197,9 @@ def _join(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
 
 def _first_candidate(reply: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
     """The first candidate's parts and finish reason; a refused prompt has none, nor has a chunk of ratings."""
-    candidates = reply.get("candidates")
-    if not candidates:
-        blocked = (reply.get("promptFeedback") or {}).get("blockReason")
-        return [], blocked and "SAFETY"
-    first = candidates[0]
-    return list((first.get("content") or {}).get("parts") or ()), first.get("finishReason")
+    blocked = (reply.get("promptFeedback") or {}).get("blockReason") and "SAFETY"
+    first = (reply.get("candidates") or [{}])[0]
+    return list((first.get("content") or {}).get("parts") or ()), blocked or first.get("finishReason")
 
 
 def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -> ParsedReply:
@@ -236,7 +208,7 @@ def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -
     blocked = any(code != _CONFIRM for code, _ in checks)
     # Arguments that come in pieces are whole only at the end.
     cut = any(call.get("willContinue") or call.get("partialArgs") for call in calls)
-    stop = StopReason.MALFORMED if cut else _STOPS.get(str(finish), StopReason.UNCLEAR)
+    stop = StopReason.MALFORMED if cut else GEMINI.get(str(finish), StopReason.UNCLEAR)
     return _payloads.reply(
         text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
         calls=[(_id(call, index), call["name"], call.get("args") or {}) for index, call in enumerate(calls)],

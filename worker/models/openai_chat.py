@@ -13,37 +13,10 @@ from worker.models import _payloads
 from worker.models._errors import fault_within
 from worker.models._http import HttpAnswer, json_object
 from worker.models._listing import Listing
+from worker.models._stop_words import chat_stop
 from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 _NEWER = re.compile(r"^(o\d|gpt-([5-9]|\d\d))")
-_STOPS = {  # OpenAI's, and those of the servers that are compatible with it, some of which write capitals.
-    "stop": StopReason.END,
-    "eos": StopReason.END,
-    "eos_token": StopReason.END,
-    "stop_sequence": StopReason.END,
-    "end_turn": StopReason.END,
-    "complete": StopReason.END,
-    "completed": StopReason.END,
-    "length": StopReason.LENGTH,
-    "model_length": StopReason.LENGTH,
-    "max_tokens": StopReason.LENGTH,
-    "max_output_tokens": StopReason.LENGTH,
-    "max_length": StopReason.LENGTH,
-    "context_length_exceeded": StopReason.LENGTH,
-    "model_context_window_exceeded": StopReason.LENGTH,
-    "tool_calls": StopReason.TOOL,
-    "tool_use": StopReason.TOOL,
-    "function_call": StopReason.TOOL,
-    "content_filter": StopReason.REFUSAL,
-    "refusal": StopReason.REFUSAL,
-    "sensitive": StopReason.REFUSAL,
-    "safety": StopReason.REFUSAL,
-    "recitation": StopReason.REFUSAL,
-    "prohibited_content": StopReason.REFUSAL,
-    "guardrail_intervened": StopReason.REFUSAL,
-    "error_toxic": StopReason.REFUSAL,
-    "pause_turn": StopReason.PAUSE,
-}
 
 
 @register(PluginKind.MODEL, "openai_chat")
@@ -148,7 +121,7 @@ def _assistant(message: Message) -> dict[str, Any]:
 
 def _read(answer: HttpAnswer) -> ParsedReply:
     reply = answer.json()
-    if "choices" not in reply and "error" in reply:
+    if reply.get("error"):
         raise fault_within(reply["error"])
     choice = reply["choices"][0]
     return _to_reply(choice["message"], choice.get("finish_reason"), reply.get("model"), reply.get("usage"))
@@ -183,6 +156,10 @@ def _add(message: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str]
     for name in ("reasoning_content", "reasoning", "refusal"):
         if isinstance(delta.get(name), str):
             message[name] = message.get(name, "") + delta[name]
+    if details := delta.get("reasoning_details"):
+        message.setdefault("reasoning_details", []).extend(details)
+    if refusal := _refusal(delta.get("content")):
+        message["refusal"] = message.get("refusal", "") + refusal
     for piece in delta.get("tool_calls") or ():
         add_call(message.setdefault("tool_calls", []), piece)
 
@@ -227,16 +204,18 @@ def _is_whole(arguments: str) -> bool:
 
 
 def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> ParsedReply:
-    calls = message.get("tool_calls") or []
+    # Servers that number from 1 leave a gap in a stream.
+    calls = [call for call in message.get("tool_calls") or () if call.get("id") or any(call["function"].values())]
     thinking = message.get("reasoning_content") or message.get("reasoning") or _thoughts(message.get("content"))
-    refusal = message.get("refusal") or ""
+    thinking = thinking if isinstance(thinking, str) and thinking else _text(message.get("reasoning_details"))
+    refusal = message.get("refusal") or _refusal(message.get("content"))
     return _payloads.reply(
         text=_text(message.get("content")) or refusal,
         calls=[
             (str(call.get("id") or ""), call["function"]["name"], call["function"].get("arguments")) for call in calls
         ],
-        thinking=thinking if isinstance(thinking, str) else "",
-        stop=StopReason.REFUSAL if refusal else _STOPS.get(str(finish).lower(), StopReason.UNCLEAR),
+        thinking=thinking,
+        stop=StopReason.REFUSAL if refusal else chat_stop(finish),
         model=model,
         api=OpenAIChat.api,
         # Models that think between calls need their thoughts back.
@@ -256,3 +235,9 @@ def _thoughts(content: Any) -> str:
     """Reasoning among a list of parts, as Mistral's API sends it: `{"type": "thinking", "thinking": [parts]}`."""
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     return "\n\n".join(_text(part["thinking"]) for part in parts if part.get("thinking"))
+
+
+def _refusal(content: Any) -> str:
+    """The refusal among a list of parts."""
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return "".join(str(part.get("refusal") or "") for part in parts)

@@ -29,6 +29,8 @@ NOTHING_TO_ADD = "done"
 """The text of a result that is the screen alone."""
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 _SENT_BACK = frozenset({"reasoning", COMPUTER})
+_UNREAD = frozenset({"custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"})
+"""Items that wait for a result of ours, of tools that we do not have."""
 _KNOWN_CALLS = ("action", "actions", "pending_safety_checks")
 
 
@@ -188,11 +190,17 @@ def _to_reply(reply: dict[str, Any]) -> ParsedReply:
     # What a model says on its way to the answer is no answer; beside calls it explains them.
     aside = [] if calls else [item for item in messages if item.get("phase") == "commentary"]
     refused = any(part.get("type") == "refusal" for item in messages for part in item.get("content") or ())
-    summaries = [part for item in output if item.get("type") == "reasoning" for part in item.get("summary") or ()]
+    # Open models' reasoning is in `content`, of which OpenAI's own have only a summary.
+    thoughts = [
+        part
+        for item in output
+        if item.get("type") == "reasoning"
+        for part in item.get("summary") or item.get("content") or ()
+    ]
     return _payloads.reply(
         text="".join(_words(item) for item in messages if item not in aside),
         calls=calls,
-        thinking="\n\n".join([*(str(part.get("text") or "") for part in summaries), *map(_words, aside)]),
+        thinking="\n\n".join([*(str(part.get("text") or "") for part in thoughts), *map(_words, aside)]),
         stop=StopReason.REFUSAL if refused else _stop(reply, output),
         model=reply.get("model"),
         api=OpenAIResponses.api,
@@ -223,7 +231,7 @@ def _stop(reply: Mapping[str, Any], output: Sequence[Mapping[str, Any]]) -> Stop
     """Why a response ended. A completed one may still have items that are not."""
     status, reason = reply.get("status"), (reply.get("incomplete_details") or {}).get("reason")
     if status == "completed" and not reason:
-        complete = all(item.get("status") in {None, "completed"} for item in output)
+        complete = all(item.get("status") in {None, "completed"} and item.get("type") not in _UNREAD for item in output)
         return StopReason.END if complete else StopReason.MALFORMED
     if status in {"queued", "in_progress"}:
         return StopReason.PAUSE
