@@ -59,6 +59,19 @@ xf86favorites browserfavorites, xf86homepage browserhome, xf86mail launchmail, x
 xf86explorer launchapp1, xf86calculator launchapp2, xf86sleep sleep, goback browserback, goforward browserforward
 """
 
+_SYMBOLS: Mapping[str, str] = MappingProxyType(
+    dict(
+        zip(
+            "⌘⌃⌥⇧⏎↵↩⇥⌫⌦⎋␣←↑→↓⇞⇟⇪",
+            (
+                "win ctrl option shift enter enter enter tab backspace delete esc space left up right down pageup "
+                "pagedown capslock"
+            ).split(),
+            strict=True,
+        )
+    )
+)
+"""Keys as menus and keyboards show them."""
 _ALIASES: Mapping[str, str] = MappingProxyType(
     {
         **dict(zip(_SIGNS.split()[::2], _SIGNS.split()[1::2], strict=True)),
@@ -98,7 +111,7 @@ def key_of(name: str, path: str = "") -> str:
 
 def _key(name: str) -> str:
     if len(name) == 1 and known(name):
-        return name
+        return _SYMBOLS.get(name, name)
     plain = name.strip().lower()
     # `ctrl-` is a combination that lacks a key, and `ctrl-l` is not the left one.
     first = plain.partition("-")[0].strip()
@@ -114,18 +127,26 @@ def strokes(text: str, path: str = "") -> tuple[tuple[str, ...], ...]:
     Spaces around `+` and inside of a key's name do not separate: `Ctrl + S`, `Page Down`.
 
     Raises:
-        InvalidAction: a key is unknown or missing, or there are too many.
+        InvalidAction: a key is unknown or missing, Ctrl or Shift is alone before another one, or there are too many.
     """
     plain = _squeeze(text.strip(), path)
     words = plain.split() or [" " if text else ""]
     if len(words) > _MOST_STROKES:
         raise InvalidAction(f"more than {_MOST_STROKES} strokes", code="too_many_keys", path=path)
     try:
-        return tuple(combination(word, path) for word in words)
+        result = tuple(combination(word, path) for word in words)
     except InvalidAction:
         if len(words) > 1 and (together := _together(plain)):
             return (together,)
         raise
+    if any(len(keys) == 1 and keys[0].startswith(("ctrl", "shift")) for keys in result[:-1]):
+        raise InvalidAction(
+            f"{text[:40]!r} presses a modifier by itself",
+            code="invalid_keys",
+            path=path,
+            hint="Join keys by +: ctrl+c.",
+        )
+    return result
 
 
 def combination(text: str, path: str = "") -> tuple[str, ...]:

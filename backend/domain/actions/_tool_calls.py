@@ -40,6 +40,9 @@ def actions_of(
     if not ending:
         words = ", ".join(sorted(TOKENS))
         raise InvalidAction(f"no call of {tool}, and the last line has none of {words}", code="action_missing")
+    others = {line.strip() for line in text.split("\n")} & {"DONE", "FAIL"} - {ending[0].type}
+    if others:
+        raise InvalidAction(f"{others.pop()} stands before {ending[0].type}", code="action_missing", hint="Write one.")
     return ending
 
 
