@@ -60,16 +60,27 @@ xf86explorer launchapp1, xf86calculator launchapp2, xf86sleep sleep, goback brow
 """
 
 _SYMBOLS: Mapping[str, str] = MappingProxyType(
-    dict(
-        zip(
-            "⌘⌃⌥⇧⏎↵↩⇥⌫⌦⎋␣←↑→↓⇞⇟⇪",
-            (
-                "win ctrl option shift enter enter enter tab backspace delete esc space left up right down pageup "
-                "pagedown capslock"
-            ).split(),
-            strict=True,
-        )
-    )
+    {
+        "⌘": "win",
+        "⌃": "ctrl",
+        "⌥": "option",
+        "⇧": "shift",
+        "⏎": "enter",
+        "↵": "enter",
+        "↩": "enter",
+        "⇥": "tab",
+        "⌫": "backspace",
+        "⌦": "delete",
+        "⎋": "esc",
+        "␣": "space",
+        "←": "left",
+        "↑": "up",
+        "→": "right",
+        "↓": "down",
+        "⇞": "pageup",
+        "⇟": "pagedown",
+        "⇪": "capslock",
+    }
 )
 """Keys as menus and keyboards show them."""
 _ALIASES: Mapping[str, str] = MappingProxyType(
