@@ -32,8 +32,9 @@ def answer(action: Any, action_space: str) -> dict[str, Any]:
         if isinstance(action, str):
             return {"reply": action}
     code = action.get("command") if isinstance(action, dict) else action
-    if isinstance(code, str) and "```" not in code:
-        return {"reply": f"```python\n{code}\n```"}
+    fence = "`````" if isinstance(code, str) and "```" in code else "```"
+    if isinstance(code, str) and fence not in code:
+        return {"reply": f"{fence}python\n{code}\n{fence}"}
     if isinstance(code, str):
         return {"actions": [{"type": "PYTHON", "text": f"{_PRELUDE}\n{code}"}]}
     raise TypeError(f"expected an action of {action_space}, got {type(action).__name__}")
@@ -41,4 +42,5 @@ def answer(action: Any, action_space: str) -> dict[str, Any]:
 
 def _bare(action: Any) -> str:
     value = action.get("action_type") if isinstance(action, dict) else action
-    return value if isinstance(value, str) and value in _BARE else ""
+    name = value.strip() if isinstance(value, str) else ""
+    return name if name in _BARE else ""

@@ -19,7 +19,7 @@ _FORKS: Mapping[str, Mapping[str, str]] = {
     "DesktopEnv": dict.fromkeys(
         (
             "vm_ip", "host", "server_port", "chromium_port", "vnc_port", "vlc_port", "snapshot_path", "instance_id",
-            "emulator_id", "emulator_ip", "emulator_name", "volume_size",
+            "emulator_id", "emulator_ip", "emulator_name", "volume_size", "tmp_dir",
         ),
         _MACHINE,
     ),

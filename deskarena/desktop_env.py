@@ -107,7 +107,7 @@ class DesktopEnv:
         self.action_space = action_space
         self.cache_dir_base = self.cache_dir = cache_dir
         self.require_a11y_tree, self.require_terminal = require_a11y_tree, require_terminal
-        self.screen_width, self.screen_height = screen_size or _screen_size()
+        self.screen_width, self.screen_height = _screen_size(screen_size)
         self.vm_ip, self.server_port, self.chromium_port, self.vnc_port, self.vlc_port = "127.0.0.1", 0, 0, 0, 0
         self.instruction: str | None = None
         self.config: Any = []
@@ -349,5 +349,13 @@ class DesktopEnv:
         self.cache_dir = os.path.join(self.cache_dir_base, self.task_id)  # noqa: PTH118 - OSWorld's is a text.
 
 
-def _screen_size() -> tuple[int, int]:
-    return int(os.environ.get("SCREEN_WIDTH", "1920")), int(os.environ.get("SCREEN_HEIGHT", "1080"))
+def _screen_size(size: Any) -> tuple[int, int]:
+    """Width and height in pixels, of (width, height) or `{"width": ..., "height": ...}`; the default is OSWorld's."""
+    values: Any = [size.get("width"), size.get("height")] if isinstance(size, Mapping) else size
+    if not values:
+        values = [os.environ.get("SCREEN_WIDTH", "1920"), os.environ.get("SCREEN_HEIGHT", "1080")]
+    try:
+        width, height = (int(value) for value in values)
+    except (TypeError, ValueError):
+        raise ValueError(f"screen_size must be (width, height), not {size!r}") from None
+    return width, height

@@ -1,5 +1,6 @@
 import pytest
 
+from backend.domain.actions.pyautogui import Pyautogui
 from deskarena.answers import answer, ending
 
 
@@ -15,10 +16,15 @@ class TestAnswer:
         assert answer(code, "pyautogui") == {"reply": "```python\npyautogui.click(1, 2)\n```"}
 
     def test_code_that_would_end_its_own_block(self) -> None:
-        ((action,),) = answer("x = '```'", "pyautogui").values()
+        assert answer("x = '```'", "pyautogui") == {"reply": "`````python\nx = '```'\n`````"}
+        ((action,),) = answer("x = '`````'", "pyautogui").values()
         first, code = action["text"].splitlines()
-        assert (action["type"], code) == ("PYTHON", "x = '```'")
+        assert (action["type"], code) == ("PYTHON", "x = '`````'")
         assert "pyautogui.FAILSAFE = False" in first
+
+    def test_code_with_a_fence_is_read_by_the_service(self) -> None:
+        reply = answer("pyautogui.write('```')\nDONE", "pyautogui")["reply"]
+        assert [action.type for action in Pyautogui(None).parse(reply)] == ["TYPING", "DONE"]
 
     def test_an_object_is_read_by_the_service(self) -> None:
         assert answer({"action_type": "CLICK", "x": 1}, "computer_13") == {"reply": '{"action_type": "CLICK", "x": 1}'}
@@ -30,5 +36,5 @@ class TestAnswer:
 
 class TestEnding:
     def test_only_done_and_fail_end(self) -> None:
-        found = [ending(one) for one in ("DONE", {"action_type": "FAIL"}, "WAIT", "pyautogui.press('a')", {"x": 1})]
+        found = [ending(one) for one in ("DONE\n", {"action_type": "FAIL"}, "WAIT", "pyautogui.press('a')", {"x": 1})]
         assert found == ["DONE", "FAIL", "", "", ""]

@@ -56,6 +56,16 @@ class TestConstructor:
         with pytest.raises(ValueError, match="computer_13"):
             DesktopEnv(action_space="telepathy", client=silent())
 
+    @pytest.mark.parametrize("size", [(1280, 720), [1280.0, 720.0], {"width": 1280, "height": 720}])
+    def test_screen_size_is_read_in_every_form_of_two_numbers(self, size: Any) -> None:
+        env = DesktopEnv(screen_size=size, client=silent())
+        assert (env.screen_width, env.screen_height) == (1280, 720)
+
+    @pytest.mark.parametrize("size", ["1280x720", (1280,), {"w": 1280, "h": 720}, (1280, None)])
+    def test_other_screen_size_is_refused_in_a_sentence(self, size: Any) -> None:
+        with pytest.raises(ValueError, match="screen_size must be"):
+            DesktopEnv(screen_size=size, client=silent())
+
     def test_the_screen_comes_from_the_environment_as_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SCREEN_WIDTH", "1280")
         monkeypatch.setenv("SCREEN_HEIGHT", "800")
