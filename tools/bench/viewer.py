@@ -35,7 +35,7 @@ class ApiServers:
         import urllib.request
 
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/openapi.json", timeout=10) as reply:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/livez", timeout=10) as reply:
                 return bool(reply.status == 200)
         except OSError:
             return False

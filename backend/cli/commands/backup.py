@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend.cli.embedded.database_access import existing_database, own_database
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.options import Data, OutputForm, default_data
 from backend.cli.output import Output, print_object, progress
@@ -41,6 +40,7 @@ def backup(
     Each backup is a complete snapshot of the database; artifacts that the folder has already are not copied again.
     Secrets and machine images are not included. Exits with 3 if an artifact of the installation is missing or damaged.
     """
+    from backend.cli.embedded.database_access import existing_database
     from backend.services.artifacts.stores import open_store
     from backend.services.backups.backup import make_backup
     from backend.services.backups.backup_folder import BackupFolder
@@ -78,6 +78,7 @@ def restore(
     The schema is upgraded to this release's. Exits with 3 if an artifact is missing or damaged: it is named, and the
     rest is restored.
     """
+    from backend.cli.embedded.database_access import own_database
     from backend.services.artifacts.stores import open_store
     from backend.services.backups.backup_folder import BackupFolder
     from backend.services.backups.restore import restore as restore_snapshot
@@ -111,6 +112,7 @@ def verify(
 
     Exits with 3 if something is missing or damaged, and names it.
     """
+    from backend.cli.embedded.database_access import existing_database
     from backend.services.artifacts.stores import open_store
     from backend.services.backups.backup_folder import BackupFolder
     from backend.services.backups.verification import verify_backup, verify_installation

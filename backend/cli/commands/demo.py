@@ -8,13 +8,11 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from backend.cli.client import Api
-from backend.cli.embedded.data_dir import is_in_use
-from backend.cli.embedded.stack import Stack, StackPlan
 from backend.cli.errors import ExitCode
 from backend.cli.exit_code import judge
 from backend.cli.interrupt import Interruptible
@@ -22,6 +20,9 @@ from backend.cli.options import OutputForm, Tasks, Timeout
 from backend.cli.output import Output, print_object, progress
 from backend.cli.tables.runs import show_run
 from backend.cli.waiting import WaitLimits, wait_for_run, wait_for_worker
+
+if TYPE_CHECKING:
+    from backend.cli.embedded.stack import Stack
 
 PREFIX = "deskarena-demo-"
 YOUNG_SECONDS = 60.0
@@ -53,6 +54,8 @@ def demonstrate(
     submission: Mapping[str, Any], slots: int, timeout: float | None, signals: Interruptible
 ) -> Mapping[str, Any]:
     """Start the stack, complete the run and stop the stack; returns the run with its episodes."""
+    from backend.cli.embedded.stack import Stack, StackPlan
+
     with temporary_folder() as folder:
         outer = {name: value for name, value in os.environ.items() if name in PASSED_VARIABLES}
         plan = StackPlan(data=folder, port=0, slots=slots, durable=False, outer=outer)
@@ -79,6 +82,8 @@ def as_result(run: Mapping[str, Any]) -> dict[str, Any]:
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Temporary data folder; also removes folders of demonstrations that were killed."""
+    from backend.cli.embedded.data_dir import is_in_use
+
     for stale_folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         status = stale_folder.stat()
         # The owner of a new folder may not have locked it yet.
@@ -96,7 +101,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _supervise(stack: Stack) -> Iterator[None]:
+def _supervise(stack: "Stack") -> Iterator[None]:
     """Supervise the stack in a background thread."""
     read_end, write_end = os.pipe()
     thread = threading.Thread(target=stack.supervisor.watch, args=(read_end,), name="supervisor")

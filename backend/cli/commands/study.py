@@ -15,7 +15,6 @@ from backend.cli.options import DEFAULT_LIMIT, Concurrency, Limit, OutputForm, P
 from backend.cli.output import Output, print_facts, print_notice, print_object, print_rows, progress
 from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
 from backend.domain.formats.foreign_text import csv_text
-from backend.domain.studies.levels import levels_of
 
 app = typer.Typer(help="Compare settings pairwise.", no_args_is_help=True)
 RESULT_SECONDS = 600.0
@@ -162,6 +161,8 @@ def read(file: Path) -> dict[str, Any]:
 
 def factors(words: list[str]) -> dict[str, list[Any]]:
     """Parses `FIELD=A,B` arguments to levels by field; the levels may also be a JSON list."""
+    from backend.domain.studies.levels import levels_of
+
     levels: dict[str, list[Any]] = {}
     for word in words:
         name, equals, text = word.partition("=")

@@ -3,16 +3,18 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from backend.addresses import DEFAULT_PORT
-from backend.cli.embedded.stack import Stack, StackPlan
 from backend.cli.errors import StackError
 from backend.cli.interrupt import Interruptible, StopRequested
 from backend.cli.options import Data, default_data
 from backend.cli.output import progress
+
+if TYPE_CHECKING:
+    from backend.cli.embedded.stack import Stack, StackPlan
 
 
 def up(
@@ -44,6 +46,8 @@ def up(
     ] = None,
 ) -> None:
     """Run everything on this machine: database, broker, API and pages, worker. Ctrl-C stops it."""
+    from backend.cli.embedded.stack import StackPlan
+
     plan = StackPlan(data=data or default_data(), host=host, port=port, slots=slots, outer=dict(os.environ))
     with Interruptible() as signals:
         try:
@@ -52,8 +56,10 @@ def up(
             progress("Stopped.")
 
 
-def run_stack(plan: StackPlan, signals: Interruptible) -> None:
+def run_stack(plan: "StackPlan", signals: Interruptible) -> None:
     """Start the stack, print its address and supervise it until a signal arrives."""
+    from backend.cli.embedded.stack import Stack
+
     warn_of_unknown(plan.outer)
     progress("Starting ...")
     with Stack(plan, progress, lambda: signals.in_a_hurry) as stack:
@@ -76,7 +82,7 @@ def warn_of_unknown(outer: Mapping[str, str]) -> None:
         progress(warning)
 
 
-def show_something(stack: Stack) -> None:
+def show_something(stack: "Stack") -> None:
     """Submit the demonstration run of a new installation. A failure is only reported."""
     try:
         stack.demonstrate()
