@@ -118,6 +118,11 @@ class TestTypingByCode:
             ("for key in ['<', 'é', 'enter', '€', 'Б']:\n    pyautogui.press(key)", "<é\n€Б"),
             ("with pyautogui.hold('shift'):\n    pyautogui.press('a')\npyautogui.write('ß')", "Aß"),
             ("from pyautogui import write as w\nw('ŝ>')", "ŝ>"),
+            ("w = getattr(pyautogui, 'wri' + 'te')\nw(message='{}<{}'.format('ä', 1))", "ä<1"),
+            ("pyautogui.typewrite(list('<é') + ['enter'], interval=0.01)", "<é\n"),
+            ("x = 0.01\npyautogui.hotkey(keys=['shift', 'b'], interval=x)", "B"),
+            ("import pyperclip\npyperclip.copy('<é 中 😀>')\npyautogui.hotkey('ctrl', 'v')", "<é 中 😀>"),
+            ("# -*- coding: latin-1 -*-\nt = 'é<'\npyautogui.write(t)", "é<"),
         ],
     )
     def test_as_plain_calls_do(self, clean: RunningSession, code: str, text: str) -> None:
