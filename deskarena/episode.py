@@ -222,8 +222,8 @@ class Episode:
         if episode["state"] == "not_runnable":
             raise NotRunnable(f"{self.task} cannot run there: {episode['reason']}", code=episode["reason_code"])
         if episode["state"] in {"lost", "cancelled"}:
-            why = episode["reason"] or episode["failure_class"] or ""
-            raise EpisodeLost(f"the episode is {episode['state']}: {why}".rstrip(": "))
+            reason = episode["reason"] or episode["failure_class"] or ""
+            raise EpisodeLost(f"the episode is {episode['state']}: {reason}".rstrip(": "))
 
     def _check_lost(self, episode: Mapping[str, Any]) -> None:
         """Raises AttemptLost if the episode waits for a restart."""
@@ -273,8 +273,8 @@ class OpenRun:
             self._submit(tasks=[glob.escape(task)])
         else:
             self.client.post(f"/runs/{self.id}/episodes", {"tasks": [glob.escape(task)]})
-        mine = [one for one in self.client.items(f"/runs/{self.id}/episodes") if one["task"] == task]
-        newest = max(mine, key=lambda one: one["repeat"])
+        of_task = [one for one in self.client.items(f"/runs/{self.id}/episodes") if one["task"] == task]
+        newest = max(of_task, key=lambda one: one["repeat"])
         if newest["state"] == "not_runnable":
             raise NotRunnable(f"{task} cannot run there: {newest['reason']}", code=newest["reason_code"])
         return Episode(self.client, newest["id"], task, patience=self._patience)

@@ -96,11 +96,11 @@ def contract_of(script: Script) -> str:
     return str(getattr(script.module, "contract", ""))
 
 
-def why_not(known: MigrationHistory, revision: str, note: str) -> str:
+def why_not(revisions: MigrationHistory, revision: str, note: str) -> str:
     """Why this release cannot work on a schema; empty if it can.
 
     Args:
-        known: the migrations of this release.
+        revisions: the migrations of this release.
         revision: the schema's version; empty: none.
         note: the comment on the version table.
     """
@@ -108,12 +108,12 @@ def why_not(known: MigrationHistory, revision: str, note: str) -> str:
         return "the database has no schema yet: run the migrations"
     if is_old(revision):
         return OldSchema("The database").message
-    if revision in known.revisions:
-        if known.revisions.index(revision) < known.revisions.index(known.needed):
-            return f"the schema is at {revision}, this release needs {known.needed}: run the migrations"
+    if revision in revisions.revisions:
+        if revisions.revisions.index(revision) < revisions.revisions.index(revisions.needed):
+            return f"the schema is at {revision}, this release needs {revisions.needed}: run the migrations"
         return ""
     floor = note.removeprefix(FLOOR) if note.startswith(FLOOR) else ""
-    if floor and floor not in known.revisions:
+    if floor and floor not in revisions.revisions:
         return f"the schema is at {revision} and serves no release older than migration {floor}: this one is too old"
     return ""
 

@@ -59,11 +59,11 @@ def expand(url: str) -> str:
         The first migration that must wait for the old release's end; empty: none.
     """
     check_age(url)
-    known, current = history(), version(url)
-    reached = known.expandable_to(current) if current else known.revisions[-1]
-    if current in known.revisions or not current:
+    revisions, current = history(), version(url)
+    reached = revisions.expandable_to(current) if current else revisions.revisions[-1]
+    if current in revisions.revisions or not current:
         upgrade(url, reached)
-    later = known.revisions[known.revisions.index(reached) + 1 :] if reached in known.revisions else []
+    later = revisions.revisions[revisions.revisions.index(reached) + 1 :] if reached in revisions.revisions else []
     return later[0] if later else ""
 
 
@@ -103,14 +103,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _report(reached: str, left: str) -> int:
-    known = history()
+    revisions = history()
     say = sys.stdout.write
     say(f"the schema is at {reached}\n")
     if left:
-        say(f"{left} waits: it takes away what releases before migration {known.contracts[left]} use.\n")
+        say(f"{left} waits: it takes away what releases before migration {revisions.contracts[left]} use.\n")
         say("When none of them runs any more: python -m backend.db.migrate all\n")
-    if reached in known.revisions and known.revisions.index(reached) < known.revisions.index(known.needed):
-        sys.stderr.write(f"this release needs {known.needed}: the last step of an earlier upgrade was left out\n")
+    if reached in revisions.revisions and revisions.revisions.index(reached) < revisions.revisions.index(
+        revisions.needed
+    ):
+        sys.stderr.write(f"this release needs {revisions.needed}: the last step of an earlier upgrade was left out\n")
         return 1
     return 0
 

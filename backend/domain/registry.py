@@ -50,8 +50,8 @@ def register(kind: PluginKind, name: str, *, dialect: str = COMMON) -> Callable[
 
     def enter(plugin: T) -> T:
         key = (kind, dialect, name)
-        known = _plugins.get(key)
-        if known is not None and known.__module__ != getattr(plugin, "__module__", None):
+        registered = _plugins.get(key)
+        if registered is not None and registered.__module__ != getattr(plugin, "__module__", None):
             raise ValueError(f"{kind.name.lower()} {name!r} ({dialect}) is registered twice")
         _plugins[key] = plugin
         return plugin

@@ -46,8 +46,8 @@ class SubPath:
                 path="DESKARENA_ROOT_PATH",
                 hint="Choose another path, such as /deskarena.",
             )
-        known = "|".join(re.escape(name) for name in names if name != _SOCKETS)
-        self._addresses = re.compile(rf'(?<=\s)((?:{_ATTRIBUTES})=")(?=/(?:[?#"]|(?:{known})[/?#"]))')
+        prefixes = "|".join(re.escape(name) for name in names if name != _SOCKETS)
+        self._addresses = re.compile(rf'(?<=\s)((?:{_ATTRIBUTES})=")(?=/(?:[?#"]|(?:{prefixes})[/?#"]))')
 
     def address(self, path: str) -> str:
         """A path of the service as browsers see it."""

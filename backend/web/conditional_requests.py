@@ -26,8 +26,8 @@ class ConditionalRequests:
         if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
             await self._app(scope, receive, send)
             return
-        known = Headers(scope=scope).get("if-none-match", "")
-        await self._app(scope, receive, _Tagged(send, known))
+        etags = Headers(scope=scope).get("if-none-match", "")
+        await self._app(scope, receive, _Tagged(send, etags))
 
 
 class _Tagged:
@@ -59,13 +59,13 @@ def _may_have_tag(start: Message) -> bool:
     return start["status"] == 200 and media_type in TAGGED and "etag" not in headers and not uncached  # noqa: PLR2004
 
 
-def _tag(start: Message, body: Message, known: str) -> Message:
+def _tag(start: Message, body: Message, etags: str) -> Message:
     """Adds the tag to the response; returns its body, which is empty for who has it."""
     tag = tag_of(body.get("body", b""))
     headers = MutableHeaders(raw=start["headers"])
     headers["ETag"] = tag
     headers.setdefault("Cache-Control", CACHE)
-    if not is_known(tag, known):
+    if not is_known(tag, etags):
         return body
     start.update(not_modified(start))
     return {**body, "body": b""}

@@ -108,8 +108,12 @@ def _responses(operation: dict[str, Any]) -> dict[str, Any]:
         impossible.add(HTTPStatus.UNPROCESSABLE_ENTITY)
     if "multipart/form-data" not in body:
         impossible.add(HTTPStatus.INSUFFICIENT_STORAGE)
-    known = {HTTPStatus(int(status)): response for status, response in operation["responses"].items()}
-    return {str(int(status)): _response(status, known[status]) for status in sorted(known) if status not in impossible}
+    responses = {HTTPStatus(int(status)): response for status, response in operation["responses"].items()}
+    return {
+        str(int(status)): _response(status, responses[status])
+        for status in sorted(responses)
+        if status not in impossible
+    }
 
 
 def _response(status: HTTPStatus, response: dict[str, Any]) -> dict[str, Any]:

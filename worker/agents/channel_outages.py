@@ -23,8 +23,8 @@ class ChannelOutages:
 
     def seconds(self) -> float:
         """Total seconds of outages so far."""
-        why, since = self._why, self._since
-        return self._before + (time.monotonic() - since if why else 0.0)
+        reason, since = self._why, self._since
+        return self._before + (time.monotonic() - since if reason else 0.0)
 
     def note(self, why: str) -> bool:
         """Records what is unavailable now (empty = nothing); returns whether an outage has just begun.

@@ -123,8 +123,8 @@ class ContainerChannel:
                     f"an answer that the API accepted was lost before it reached the worker: {error.message}",
                     code="agent_channel_down",
                 ) from error
-            if why := self._line.unheard():
-                raise ClusterLost(f"{why}: {error.message}", code="agent_channel_down") from error
+            if reason := self._line.unheard():
+                raise ClusterLost(f"{reason}: {error.message}", code="agent_channel_down") from error
             if door.was_away(running.ended_at - AWAY_SECONDS):
                 raise ClusterLost(
                     f"the API was unavailable when the container gave up: {error.message}", code="agent_channel_down"

@@ -37,18 +37,18 @@ class ContainerTrial:
 
     def why_not(self) -> str:
         """Why containers cannot run here; empty if they can. The first call takes a second or two."""
-        why = self.engine.why_not()
+        problem = self.engine.why_not()
         program = self.engine.program
-        if why or program in self._works:
-            return why
+        if problem or program in self._works:
+            return problem
         if self._failed is not None and time.monotonic() - self._failed[1] < AGAIN_SECONDS:
             return self._failed[0]
-        why = _run_one(self.engine)
-        if why:
-            self._failed = why, time.monotonic()
+        problem = _run_one(self.engine)
+        if problem:
+            self._failed = problem, time.monotonic()
         else:
             self._works.add(program)
-        return why
+        return problem
 
 
 def _run_one(engine: Engine) -> str:
@@ -58,17 +58,21 @@ def _run_one(engine: Engine) -> str:
         return ""  # On such a machine there is no small test program: the engine's answer has to suffice.
     mark = uuid4()
     image = f"deskarena-trial:{mark.hex}"
-    if why := engine.make_image(image, image_archive(program)):
-        return f"{engine.program} responds, but cannot load an image: {why}"
+    if problem := engine.make_image(image, image_archive(program)):
+        return f"{engine.program} responds, but cannot load an image: {problem}"
     params = ContainerParams(image=image, command=(f"/{_PROGRAM}",), memory_mb=_MEMORY_MB, cpus=0.5)
     with tempfile.TemporaryDirectory(prefix="deskarena-trial-") as name:
         door = Path(name) / "agent.sock"
         door.touch()
         plan = ContainerSpec(mark, params, door, owner_mark())
-        why = engine.tell(run_line(engine.program, plan))
+        problem = engine.tell(run_line(engine.program, plan))
     engine.remove(plan.name)
     engine.tell([engine.program, "rmi", "--force", image])
-    return f"{engine.program} responds, but cannot run a container with the settings of agents: {why}" if why else ""
+    return (
+        f"{engine.program} responds, but cannot run a container with the settings of agents: {problem}"
+        if problem
+        else ""
+    )
 
 
 def image_archive(program: bytes) -> bytes:

@@ -292,9 +292,9 @@ class RunningContainer:
             return
         self._reader.join(2.0)
         code, output = self._process.returncode, self._output.decode(errors="replace").strip()
-        if why := not_the_programs(code, self._state):
+        if reason := not_the_programs(code, self._state):
             raise ClusterLost(
-                f"the container ended, but not by its program: {why} (exit code {code}): {output}",
+                f"the container ended, but not by its program: {reason} (exit code {code}): {output}",
                 code="container_killed",
             )
         if code == KILLED:

@@ -82,8 +82,8 @@ class RedisChannel:
         return self._outages.seconds()
 
     def unheard(self) -> str:
-        why = self._outages.unheard
-        return f"{why} or was, and the external agent has not been heard from since" if why else ""
+        reason = self._outages.unheard
+        return f"{reason} or was, and the external agent has not been heard from since" if reason else ""
 
     def close(self) -> None:
         self._closed.set()

@@ -50,8 +50,8 @@ def whose(end: DesktopEnd | None, *, acted: bool) -> Blame:
 
 def as_lost(cause: Exception, opened: OpenDesktop | None, end: DesktopEnd | None) -> MachineLost:
     """The error as an infrastructure failure with its class."""
-    if opened is not None and (why := _revocation(opened, cause)):
-        return ClusterLost(why, code="desktop_revoked")
+    if opened is not None and (revocation := _revocation(opened, cause)):
+        return ClusterLost(revocation, code="desktop_revoked")
     if isinstance(cause, GuestLost) and end is not None and end.cause in OF_THE_HOST:
         return ClusterLost(cause.message, code="desktop_host_failed", hint=cause.hint)
     if isinstance(cause, MachineLost):

@@ -111,8 +111,8 @@ class AttemptRecorder:
     def ended_from_inside(self, end: DesktopEnd) -> None:
         """The desktop was ended, or kept from answering, from inside; `end` is the evidence."""
         self._let_finish()
-        known = end.model_dump(mode="json")
-        self._database.insist(lambda session: attempts.note_desktop_end(session, self._fence, known), self._hold)
+        end_values = end.model_dump(mode="json")
+        self._database.insist(lambda session: attempts.note_desktop_end(session, self._fence, end_values), self._hold)
 
     def scored(
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]

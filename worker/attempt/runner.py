@@ -382,9 +382,9 @@ class _Attempt:
         ruled = score_by_rule(self._task.evaluator, ended_by)
         if ruled is not None:
             return ruled
-        why = f"the desktop ended from inside ({end.cause.value.replace('_', ' ')})"
+        reason = f"the desktop ended from inside ({end.cause.value.replace('_', ' ')})"
         before = self._watch.evidence if self._watch is not None else None
-        self._evidence = not_gathered(self._task, why, before)
+        self._evidence = not_gathered(self._task, reason, before)
         return self._tools.judge.verdict(
             self._task, self._evidence, self._child, ended_by=ended_by, pause=self._pause_in_line
         )

@@ -156,13 +156,13 @@ class RpcConnection:
             waiting.set_exception(self._manners.refused(answer))
 
     def _end(self) -> None:
-        why = self._manners.gone
+        reason = self._manners.gone
         with self._lock:
-            self.over = why
+            self.over = reason
             pending = list(self._pending.values())
         self.hang_up()
         self._manners.died()
         for waiting in pending:
             # A started one got its response, which could not be processed.
             if waiting.running() or (not waiting.done() and waiting.set_running_or_notify_cancel()):
-                waiting.set_exception(self._manners.lost(why))
+                waiting.set_exception(self._manners.lost(reason))

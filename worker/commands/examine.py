@@ -98,18 +98,18 @@ def try_local_desktop(local: LocalProvider, programs: Programs) -> Findings:
     }
 
 
-def _no_desktop(why: TrialFinding, programs: Programs) -> Findings:
-    return {LOCAL: why, **dict.fromkeys((OVERLAY, CGROUPS, TREE, *programs), TrialFinding(UNTRIED, _NO_DESKTOP))}
+def _no_desktop(finding: TrialFinding, programs: Programs) -> Findings:
+    return {LOCAL: finding, **dict.fromkeys((OVERLAY, CGROUPS, TREE, *programs), TrialFinding(UNTRIED, _NO_DESKTOP))}
 
 
 def _home(kind: str, notes: Iterable[str]) -> TrialFinding:
     return TrialFinding(OK if kind == "overlay" else BROKEN, "; ".join((f"home: {kind}", *_about("home", notes))))
 
 
-def _tree(why: str) -> TrialFinding:
-    if not why:
+def _tree(problem: str) -> TrialFinding:
+    if not problem:
         return TrialFinding(OK, "a window and its button were in the tree")
-    return TrialFinding(UNTRIED if why.startswith(NOT_TRIED) else BROKEN, why)
+    return TrialFinding(UNTRIED if problem.startswith(NOT_TRIED) else BROKEN, problem)
 
 
 def _limits(limits: Mapping[str, str], notes: Iterable[str]) -> TrialFinding:
@@ -123,40 +123,40 @@ def _about(words: str, notes: Iterable[str]) -> list[str]:
     return [note for note in notes if words in note]
 
 
-def _program(why: str) -> TrialFinding:
+def _program(problem: str) -> TrialFinding:
     return (
-        TrialFinding(BROKEN, f"it does not start in a desktop: {why}")
-        if why
+        TrialFinding(BROKEN, f"it does not start in a desktop: {problem}")
+        if problem
         else TrialFinding(OK, "it starts in a desktop")
     )
 
 
 def try_wine(local: LocalProvider) -> TrialFinding:
     """Runs Python for Windows in a desktop."""
-    if why := wine.why_not(local.wine_folder):
-        return TrialFinding(MISSING if wine.loader() is None else BROKEN, why)
+    if problem := wine.why_not(local.wine_folder):
+        return TrialFinding(MISSING if wine.loader() is None else BROKEN, problem)
     version = f"Wine {wine.version()}"
-    why = local.wine_trial()
+    problem = local.wine_trial()
     return (
-        TrialFinding(BROKEN, f"{version}: {why}")
-        if why
+        TrialFinding(BROKEN, f"{version}: {problem}")
+        if problem
         else TrialFinding(OK, f"{version}: Python for Windows ran in a desktop")
     )
 
 
 def try_ocr() -> TrialFinding:
     """Reads the text of a picture."""
-    why = ocr.why_not()
-    state = OK if not why else MISSING if ocr.tesseract() is None else BROKEN
-    return TrialFinding(state, why or "it read the text of a picture")
+    problem = ocr.why_not()
+    state = OK if not problem else MISSING if ocr.tesseract() is None else BROKEN
+    return TrialFinding(state, problem or "it read the text of a picture")
 
 
 def try_containers() -> TrialFinding:
     """Runs a container."""
     engine = Engine()
-    why = ContainerTrial(engine).why_not()
-    state = OK if not why else BROKEN if engine.program else MISSING
-    return TrialFinding(state, why or f"{engine.program} ran our test container")
+    problem = ContainerTrial(engine).why_not()
+    state = OK if not problem else BROKEN if engine.program else MISSING
+    return TrialFinding(state, problem or f"{engine.program} ran our test container")
 
 
 def try_models(settings: Settings) -> TrialFinding:

@@ -133,7 +133,7 @@ class DevToolsBrowser:
         self, tab: str, method: str, parameters: Mapping[str, Any] | None, deadline: Deadline
     ) -> Mapping[str, Any]:
         """Sends a command to a page, or to the browser itself if the name is empty."""
-        known = tab in self._sessions
+        has_session = tab in self._sessions
         try:
             return self._session(tab, deadline).call(method, parameters, deadline)
         except GuestRefused as error:
@@ -141,7 +141,7 @@ class DevToolsBrowser:
                 raise
             self._drop(tab)
             # The session may belong to a browser that has been restarted since.
-            if not known or error.kind == "too_large":
+            if not has_session or error.kind == "too_large":
                 raise _no_browser(error.message) if error.kind == "refused" else error from None
         try:
             return self._session(tab, deadline).call(method, parameters, deadline)
@@ -177,19 +177,19 @@ class DevToolsBrowser:
     def _ask(self, path: str, deadline: Deadline) -> DevToolsAnswer:
         """Sends a request to the port that responded last, else to each; a relay may have no browser behind it."""
         ports = self.ports if self._port is None else (self._port, *self.ports)
-        why = "no port is known"
+        reason = "no port is known"
         for port in ports:
             try:
                 answer = ask(lambda port=port: Tunnel(*self._where, port), "GET", path, deadline)  # type: ignore[misc]
             except GuestRefused as error:
                 if error.kind != "refused":
                     raise
-                why = error.message
+                reason = error.message
             else:
                 self._port = port
                 return answer
         self._port = None
-        raise _no_browser(why)
+        raise _no_browser(reason)
 
     def _tunnel(self) -> Tunnel:
         if self._port is None:
@@ -197,8 +197,8 @@ class DevToolsBrowser:
         return Tunnel(*self._where, self._port or self.ports[0])
 
 
-def _no_browser(why: str) -> GuestRefused:
-    return GuestRefused(why, kind="no_browser")
+def _no_browser(reason: str) -> GuestRefused:
+    return GuestRefused(reason, kind="no_browser")
 
 
 def _plain(name: str) -> str:

@@ -38,16 +38,16 @@ class FairSemaphore:
         Args:
             pause: waits for the given seconds, or raises if the caller must stop.
         """
-        mine = object()
+        ticket = object()
         with self._lock:
-            self._line.append(mine)
+            self._line.append(ticket)
         try:
-            while not self._is_turn_of(mine):
+            while not self._is_turn_of(ticket):
                 pause(LOOK_SECONDS)
             yield
         finally:
             with self._lock:
-                self._line.remove(mine)
+                self._line.remove(ticket)
 
     def _is_turn_of(self, ticket: object) -> bool:
         with self._lock:

@@ -156,12 +156,12 @@ class _Checks:
                 fact = fact_of(name, arguments, named)
             except Invalid as error:
                 raise TypeError(error.message) from error
-            known = self._facts.get(key_of(fact))
-            if known is None and fact not in self.missing:
+            fact_value = self._facts.get(key_of(fact))
+            if fact_value is None and fact not in self.missing:
                 self.missing.append(fact)
             if len(self.missing) > MOST_CHECKS:
                 raise _TooManyChecks
-            return known is not False
+            return fact_value is not False
 
         check.__name__ = name
         return check

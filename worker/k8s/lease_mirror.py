@@ -111,21 +111,21 @@ class LeaseMirror(PeriodicThread):
                     logger.info("removed %d Lease objects without a holder", removed)
 
     def _write(self, hold: SlotHold, worker: str) -> None:
-        known = self._written.get(hold.name)
+        written = self._written.get(hold.name)
         body = lease_objects.lease(hold, worker, self._owner, self._clock())
         lease: Object | None
         try:
-            if known is None or known.hold.slot.fence != hold.slot.fence:
+            if written is None or written.hold.slot.fence != hold.slot.fence:
                 lease = self._cluster.create(LEASES, body)
             else:
-                lease = self._put(hold, worker, known.version, known.transitions)
+                lease = self._put(hold, worker, written.version, written.transitions)
         except (ObjectConflict, ObjectNotFound):
             # It exists already or differs from what we wrote: its current content counts.
             lease = self._settle(hold, worker)
         if lease is None:
             return
         metadata = lease["metadata"]
-        noted = known is not None and known.noted and known.hold == hold
+        noted = written is not None and written.noted and written.hold == hold
         self._written[hold.name] = WrittenLease(
             hold,
             uid=metadata["uid"],
@@ -172,15 +172,15 @@ class LeaseMirror(PeriodicThread):
 
     def _remove(self, name: str) -> None:
         """Removes the object of an ended lease, unless it belongs to another lease by now."""
-        known = self._written[name]
+        written = self._written[name]
         try:
             lease = self._cluster.get(LEASES, name)
-            if lease_objects.fence_of(lease) == known.hold.slot.fence:
+            if lease_objects.fence_of(lease) == written.hold.slot.fence:
                 self._delete(lease)
         except ObjectNotFound:
             pass
-        if known.noted:
-            self._blank(known.hold)
+        if written.noted:
+            self._blank(written.hold)
         del self._written[name]
 
     def _blank(self, hold: SlotHold) -> None:

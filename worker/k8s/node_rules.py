@@ -89,9 +89,9 @@ def node_report(
     )
 
 
-def emulated_words(why: str) -> str:
+def emulated_words(reason: str) -> str:
     """Text for a node whose device boots no machine."""
-    return f"machines are emulated because KVM does not work: {why}"
+    return f"machines are emulated because KVM does not work: {reason}"
 
 
 def room(node: Object, wants: NodeRequirements) -> tuple[int, str, dict[str, int]]:
@@ -136,9 +136,9 @@ def _state(node: Object, wants: NodeRequirements, given_up: bool) -> tuple[NodeS
     out = [taint for taint in taints if taint.get("effect") == _OUT and taint.get("key") not in _NOT_HEARD]
     if out:
         return NodeState.LOST, f"it evicts its pods: {_taint_text(out[0])}"
-    ready, why = _ready(node)
+    ready, reason = _ready(node)
     if not ready:
-        return (NodeState.LOST if given_up else NodeState.UNREADY), why
+        return (NodeState.LOST if given_up else NodeState.UNREADY), reason
     hard = [taint for taint in taints if taint.get("effect") == _HARD]
     if (node.get("metadata") or {}).get("deletionTimestamp"):
         return NodeState.DRAINING, _REMOVED

@@ -82,9 +82,9 @@ class PodWatch:
     def status(self, name: str, uid: str) -> PodStatus:
         """State of a pod."""
         with self._changed:
-            pod, known = self._pods.get(name), self._events.get(uid) or _PodEvents()
-            events = sorted(known.by_name.values(), key=when)
-            hitch = 0.0 if known.hitch is None else time.monotonic() - known.hitch
+            pod, pod_events = self._pods.get(name), self._events.get(uid) or _PodEvents()
+            events = sorted(pod_events.by_name.values(), key=when)
+            hitch = 0.0 if pod_events.hitch is None else time.monotonic() - pod_events.hitch
         status = pod_status(pod, events, uid=uid, hitch=hitch)
         if pod is None or self._left is None or not status.there:
             return status
@@ -127,11 +127,11 @@ class PodWatch:
             return  # An event that the cluster forgets was said all the same.
         uid = str((event.get("involvedObject") or {}).get("uid") or "")
         with self._changed:
-            known = self._events.get_or_make(uid, _PodEvents)
-            events = known.by_name
+            pod_events = self._events.get_or_make(uid, _PodEvents)
+            events = pod_events.by_name
             events[event["metadata"]["name"]] = event
-            if event.get("reason") in HITCHES and known.hitch is None:
-                known.hitch = time.monotonic()
+            if event.get("reason") in HITCHES and pod_events.hitch is None:
+                pod_events.hitch = time.monotonic()
             while len(events) > _MOST_EVENTS:
                 events.pop(min(events, key=lambda name: when(events[name])))
             self._changes += 1

@@ -384,8 +384,8 @@ class Pods(PodInventory):
 
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self.watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
-            why = self.watch.status(name, uid).why or self.watch.trouble
-            raise PodUnavailable(f"the pod {name} is not deleted: {why}", code="pod_not_deleted")
+            reason = self.watch.status(name, uid).why or self.watch.trouble
+            raise PodUnavailable(f"the pod {name} is not deleted: {reason}", code="pod_not_deleted")
 
     def _is_gone(self, name: str, uid: str) -> bool:
         """404 or another uid; verified with the cluster once the watch says so, or fails."""

@@ -20,15 +20,15 @@ def offers(folder: Path, wine_trial: Callable[[], str]) -> tuple[ImageOffer, ...
         folder: template of desktops with Windows programs.
         wine_trial: creates one if Wine is installed, and returns what went wrong; empty if nothing.
     """
-    why = wine.why_not(folder) or wine_trial()
+    problem = wine.why_not(folder) or wine_trial()
     windows = ImageOffer(
         name=WINE,
         os="windows",
-        default=not why,
+        default=not problem,
         about=f"Windows programs with Wine {wine.version()}".strip(),
-        programs=() if why else wine.programs(folder),
-        prepared=not why,
-        reason=why,
+        programs=() if problem else wine.programs(folder),
+        prepared=not problem,
+        reason=problem,
     )
     linux = ImageOffer(
         name=LINUX, default=True, about="applications of this machine", programs=programs(), prepared=True

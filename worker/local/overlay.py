@@ -31,13 +31,13 @@ def make_home(template: int, footing: MountSetup, folders: Sequence[str], *, ove
         Which it is, and why it is not an overlay; empty if it is, or none was requested.
     """
     home, source = _STAGE / "home", f"/proc/self/fd/{template}"
-    why = _try_overlay(source, home, footing) if overlay else ""
-    if why or not overlay:
+    problem = _try_overlay(source, home, footing) if overlay else ""
+    if problem or not overlay:
         _copy(source, home, footing)
     for name in folders:
         (home / name).mkdir()
         _own(home / name, footing)
-    return "copy on tmpfs" if why or not overlay else "overlay", why
+    return "copy on tmpfs" if problem or not overlay else "overlay", problem
 
 
 def _try_overlay(source: str, home: Path, footing: MountSetup) -> str:

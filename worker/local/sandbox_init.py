@@ -122,8 +122,8 @@ def _prepare(spec: SandboxInitSpec, footing: namespaces.MountSetup) -> tuple[str
     for name, folder in bound.items():
         (_STAGE / name).mkdir()
         kernel.mount(f"/proc/self/fd/{folder}", _STAGE / name, flags=kernel.MS_BIND)
-    home, why = make_home(template, footing, spec.flavour.folders, overlay=spec.overlay)
-    return home, [*notes, *([f"no overlay home: {why}"] if why else [])]
+    home, problem = make_home(template, footing, spec.flavour.folders, overlay=spec.overlay)
+    return home, [*notes, *([f"no overlay home: {problem}"] if problem else [])]
 
 
 def _bound(spec: SandboxInitSpec) -> tuple[tuple[str, Path], ...]:

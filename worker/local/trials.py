@@ -24,11 +24,11 @@ def once(name: str, parts: tuple[str, ...], trial: Callable[[], str]) -> str:
     note = _note(name, parts)
     if note is not None and note.exists():
         return ""
-    why = trial()
-    if not why and note is not None:
+    problem = trial()
+    if not problem and note is not None:
         with suppress(OSError):
             note.touch()
-    return why
+    return problem
 
 
 def _note(name: str, parts: tuple[str, ...]) -> Path | None:

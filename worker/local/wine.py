@@ -57,9 +57,9 @@ def flavour(folder: Path, guest: Path) -> DesktopKind:
     Raises:
         OSError: it is not ready; `why_not` returns the reason.
     """
-    program, why = loader(), why_not(folder)
-    if program is None or why:
-        raise FileNotFoundError(why)
+    program, problem = loader(), why_not(folder)
+    if program is None or problem:
+        raise FileNotFoundError(problem)
     environment = {
         "USER": USER,
         "LOGNAME": USER,

@@ -106,9 +106,9 @@ class ModelPool:
             "",
             registry.lookup(PluginKind.MODEL, endpoint.api).base_url,
         }
-        why = answers(ready) if vendors or own else None
-        reason = f"{address} {why}" if why else address
-        return {"ok": True, "answers": None if why is None else not why, "reason": reason, "prices": prices}
+        problem = answers(ready) if vendors or own else None
+        reason = f"{address} {problem}" if problem else address
+        return {"ok": True, "answers": None if problem is None else not problem, "reason": reason, "prices": prices}
 
     def ready(self, endpoint: Endpoint) -> Endpoint:
         """An endpoint with its key and complete address.
@@ -134,9 +134,9 @@ class ModelPool:
         try:
             endpoints = self._endpoints.all()
             if name not in endpoints:
-                known = ", ".join(sorted(endpoints))
+                names = ", ".join(sorted(endpoints))
                 raise ModelApiFailed(
-                    f"there is no model endpoint {name[:100]!r}; configured: {known}",
+                    f"there is no model endpoint {name[:100]!r}; configured: {names}",
                     code="unknown_endpoint",
                     hint=_HINT,
                 )

@@ -189,8 +189,8 @@ def _place(calls: list[dict[str, Any]], piece: dict[str, Any]) -> int:
     """
     identity, index = piece.get("id"), piece.get("index")
     if not isinstance(index, int):
-        known = [number for number, call in enumerate(calls) if identity and call["id"] == identity]
-        return known[0] if known else len(calls) if identity else max(0, len(calls) - 1)
+        positions = [number for number, call in enumerate(calls) if identity and call["id"] == identity]
+        return positions[0] if positions else len(calls) if identity else max(0, len(calls) - 1)
     if index < len(calls) and identity and (piece.get("function") or {}).get("name"):
         call = calls[index]
         if call["id"] not in {"", identity} and _is_whole(call["function"]["arguments"]):

@@ -235,5 +235,5 @@ def _stop(reply: Mapping[str, Any], output: Sequence[Mapping[str, Any]]) -> Stop
         return StopReason.END if complete else StopReason.MALFORMED
     if status in {"queued", "in_progress"}:
         return StopReason.PAUSE
-    known = status in {"completed", "incomplete"}
-    return _INCOMPLETE.get(str(reason), StopReason.UNCLEAR) if known else StopReason.UNCLEAR
+    has_ended = status in {"completed", "incomplete"}
+    return _INCOMPLETE.get(str(reason), StopReason.UNCLEAR) if has_ended else StopReason.UNCLEAR

@@ -219,13 +219,13 @@ class Caller:
         if tokens is None:
             return Usage(calls=1, priced=False)
         price = price_of(post.model, datetime.now(UTC).date(), tokens.sent, self.endpoint.prices)
-        known = price is not None and post.body.get("service_tier") in _STANDARD
+        is_priced = price is not None and post.body.get("service_tier") in _STANDARD
         return Usage(
             input_tokens=tokens.sent,
             output_tokens=tokens.answered,
             cached_tokens=tokens.cached,
-            usd=usd(price, tokens) if price is not None and known else 0.0,
-            priced=known,
+            usd=usd(price, tokens) if price is not None and is_priced else 0.0,
+            priced=is_priced,
             calls=1,
         )
 

@@ -42,8 +42,8 @@ class Detectors:
     def detect(self, name: str, picture: Frame) -> Sequence[Mapping[str, Any]]:
         address = self._addresses.get(name)
         if address is None:
-            known = ", ".join(sorted(self._addresses)) or "none"
-            hint = f"Configured in DESKARENA_DETECTORS on the worker: {known}."
+            names = ", ".join(sorted(self._addresses)) or "none"
+            hint = f"Configured in DESKARENA_DETECTORS on the worker: {names}."
             raise ModelApiFailed(f"there is no element detector {name!r}", code="unknown_detector", hint=hint)
         return _elements(name, self._request(name, address, picture))
 

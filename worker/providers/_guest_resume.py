@@ -44,9 +44,9 @@ def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[],
                 raise
             except GuestLost as error:
                 waited = time.monotonic() - start
-                if why := dead():
+                if cause := dead():
                     raise GuestLost(
-                        f"the machine ended before its guest API responded: {why}", code="desktop_gone"
+                        f"the machine ended before its guest API responded: {cause}", code="desktop_gone"
                     ) from error
                 if waited > seconds:
                     message = f"the guest API did not respond within {seconds:g} s: {error.message}"

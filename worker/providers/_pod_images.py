@@ -104,9 +104,9 @@ def select_image(images: Sequence[PodImage], name: str, default: str) -> PodImag
         )
     choice = next((image for image in images if image.folder.name == image_name), None)
     if choice is None or choice.image is None:
-        why = f"cannot be used: {choice.reason}" if choice is not None else (f"does not exist; available: {names}")
+        problem = f"cannot be used: {choice.reason}" if choice is not None else (f"does not exist; available: {names}")
         raise ClusterLost(
-            f"the image {image_name} {why}",
+            f"the image {image_name} {problem}",
             code="image_not_available",
             hint="See docs/deploy-kubernetes.md, section Machine images.",
         )

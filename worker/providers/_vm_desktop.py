@@ -97,8 +97,8 @@ class QemuDesktop:
 
     def revocation_reason(self) -> str:
         """Why the machine ended it: its supervisor died; empty if it ended by itself, or is alive."""
-        why = self.death_reason()
-        return why if why == self.vm.supervisor.gone else ""
+        cause = self.death_reason()
+        return cause if cause == self.vm.supervisor.gone else ""
 
     def ending(self) -> DesktopEnd:
         """As QEMU and the guest report it. While QEMU runs, nothing outside can have ended the guest server.

@@ -99,8 +99,8 @@ class LocalDesktop:
 
     def revocation_reason(self) -> str:
         """Why the machine ended it: its supervisor died; empty if it ended by itself, or is alive."""
-        why = self.death_reason()
-        return why if why == self._supervisor.gone else ""
+        cause = self.death_reason()
+        return cause if cause == self._supervisor.gone else ""
 
     def ending(self) -> DesktopEnd:
         """As its supervisor knows it: exit code, control groups, what it did itself; and what its processes do now."""

@@ -100,12 +100,12 @@ class QemuProvider:
 
     def _known_host(self) -> Host:
         with self._lock:
-            known = self._host
-        if known is None:
-            known = this_host(self._settings.accelerator)
+            host = self._host
+        if host is None:
+            host = this_host(self._settings.accelerator)
             with self._lock:
-                self._host = known
-        return known
+                self._host = host
+        return host
 
     # ---- desktops
 
@@ -232,15 +232,15 @@ class QemuProvider:
         with self._lock:
             if self._closed:
                 raise ClusterLost("the worker is stopping", code="worker_stopping")
-            known = self._supervisors.get(slot)
-            if known is None or not known.alive():
-                if known is not None:
-                    known.close()
+            supervisor = self._supervisors.get(slot)
+            if supervisor is None or not supervisor.alive():
+                if supervisor is not None:
+                    supervisor.close()
                 try:
                     self._overlays.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    known = self._supervisors[slot] = SlotSupervisor(self._overlays)
+                    supervisor = self._supervisors[slot] = SlotSupervisor(self._overlays)
                 except (SupervisorError, OSError) as error:
                     raise ClusterLost(
                         f"virtual machines cannot be created here: {error}", code="desktop_not_created", hint=_HINT
                     ) from error
-            return known
+            return supervisor

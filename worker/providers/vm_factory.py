@@ -168,16 +168,16 @@ class VmFactory:
             ClusterLost: one failed recently, so none is booted for each attempt. An attempt for which no machine was
                 started has lost none.
         """
-        known = self._known_failure(bench, order)
-        if known is not None:
+        failure = self._known_failure(bench, order)
+        if failure is not None:
             # Another slot may have created it meanwhile.
             template = self._known_template(bench, order)
             if template is not None:
                 return template, ""
-            if isinstance(known, GuestLost):
-                why = f"a machine of the image {order.image.name} failed here recently: {known.message}"
-                raise ClusterLost(why, code="image_not_available", hint=known.hint)
-            return None, known.message
+            if isinstance(failure, GuestLost):
+                message = f"a machine of the image {order.image.name} failed here recently: {failure.message}"
+                raise ClusterLost(message, code="image_not_available", hint=failure.hint)
+            return None, failure.message
         try:
             return self.prepare(bench, order), ""
         except MachineLost as error:

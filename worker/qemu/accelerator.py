@@ -90,10 +90,10 @@ class Chooser:
             return self._emulate(AccelerationReason.SET, "DESKARENA_ACCELERATOR is tcg")
         if not DEVICE.exists():
             return self._emulate(AccelerationReason.NO_DEVICE, f"{DEVICE} does not exist")
-        if why := self._host.starts(replace(self._kvm, cpu=_cpu(()))):
-            if "permission denied" in why.lower():
+        if problem := self._host.starts(replace(self._kvm, cpu=_cpu(()))):
+            if "permission denied" in problem.lower():
                 return self._emulate(AccelerationReason.NO_ACCESS, f"QEMU's user may not open {DEVICE}")
-            return self._emulate(AccelerationReason.NO_START, why)
+            return self._emulate(AccelerationReason.NO_START, problem)
         features = accepted_options(
             _FEATURES, lambda combination: not self._host.starts(replace(self._kvm, cpu=_cpu(combination)))
         )

@@ -43,7 +43,7 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
         SupervisorError: It does not respond.
         ForeignPod: The peer is another one.
     """
-    mine = handshake.nonce()
+    nonce = handshake.nonce()
     try:
         connection = socket.create_connection(address, timeout=_CONNECT_SECONDS)
     except OSError as error:
@@ -51,10 +51,10 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
     try:
         connection.settimeout(seconds)
         steady(connection)
-        connection.sendall(encode({"nonce": mine, "fence": fence}))
-        theirs = _check(_line(connection, time.monotonic() + seconds), token, mine, fence)
+        connection.sendall(encode({"nonce": nonce, "fence": fence}))
+        theirs = _check(_line(connection, time.monotonic() + seconds), token, nonce, fence)
         connection.settimeout(seconds)
-        connection.sendall(encode({"proof": handshake.proof(token, handshake.WORKER, mine, theirs, fence)}))
+        connection.sendall(encode({"proof": handshake.proof(token, handshake.WORKER, nonce, theirs, fence)}))
         connection.settimeout(None)
     except OSError as error:
         connection.close()
@@ -89,11 +89,11 @@ def _line(connection: socket.socket, deadline: float) -> dict[str, Any]:
     raise ForeignPod("the peer is not a supervisor of ours")
 
 
-def _check(answer: dict[str, Any], token: str, mine: str, fence: int) -> str:
+def _check(answer: dict[str, Any], token: str, nonce: str, fence: int) -> str:
     theirs = answer.get("nonce")
     if not isinstance(theirs, str) or not theirs:
         raise ForeignPod("the peer is not a supervisor of ours")
-    expected = handshake.proof(token, handshake.SUPERVISOR, mine, theirs, fence)
+    expected = handshake.proof(token, handshake.SUPERVISOR, nonce, theirs, fence)
     if not handshake.same(answer.get("proof"), expected):
         raise ForeignPod("the peer does not know the pod's token")
     return theirs

@@ -141,9 +141,9 @@ class SupervisorSession:
 
     def _check_machines(self) -> None:
         for name, running in self._slot.machines.items():
-            if not running.reported and (why := self._slot.look(name)):
+            if not running.reported and (cause := self._slot.look(name)):
                 running.reported = True
-                self._tell({"event": "gone", "machine": name, "why": why, "cause": running.qemu.cause})
+                self._tell({"event": "gone", "machine": name, "why": cause, "cause": running.qemu.cause})
 
     def _hear(self) -> None:
         try:

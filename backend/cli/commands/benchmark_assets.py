@@ -40,9 +40,9 @@ def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
     Exits with 1 if a link is dead, with 3 if a server did not respond.
     """
     with Api(server) as api:
-        known = list(api.items(f"/benchmarks/{name}/assets", tasks=tasks or None))
-        urls = [row["url"] for row in known if force or row["state"] != "stored"]
-        rows = {row["url"]: row for row in known}
+        assets = list(api.items(f"/benchmarks/{name}/assets", tasks=tasks or None))
+        urls = [row["url"] for row in assets if force or row["state"] != "stored"]
+        rows = {row["url"]: row for row in assets}
         for count, row in enumerate(_fetch(api, name, urls, jobs, force=force), start=1):
             rows[row["url"]] = row
             progress(f"[{count}/{len(urls)}] {in_words(row)}")

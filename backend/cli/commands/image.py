@@ -204,5 +204,5 @@ def size(text: str) -> tuple[int, int]:
 def end(code: int) -> None:
     """Exits with the exit code of a failed child command, which has printed the reason itself."""
     if code:
-        known = {ExitCode.USAGE, ExitCode.INTERRUPTED}
-        raise typer.Exit(code if code in known else ExitCode.INFRASTRUCTURE)
+        expected_codes = {ExitCode.USAGE, ExitCode.INTERRUPTED}
+        raise typer.Exit(code if code in expected_codes else ExitCode.INFRASTRUCTURE)

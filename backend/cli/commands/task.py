@@ -255,12 +255,12 @@ def apply_recording(
 ) -> None:
     """Use a recording as the draft's solution, or append it to its set-up."""
     with Api(server) as api:
-        known = [row["id"] for row in api.get(f"/drafts/{draft}")["recordings"]]
-        if recording is None and not known:
+        recordings = [row["id"] for row in api.get(f"/drafts/{draft}")["recordings"]]
+        if recording is None and not recordings:
             raise UsageError(
                 "The draft has no recording. Start one with `deskarena task record`.", code="draft_not_recorded"
             )
-        recording_id = recording or known[0]
+        recording_id = recording or recordings[0]
         print_object(api.post(f"/drafts/{draft}/recordings/{recording_id}/apply", {"by": by}), output, show_draft)
 
 

@@ -82,8 +82,8 @@ def machines(accelerator: str) -> list[DoctorCheck]:
         return unusable(f"the test of QEMU failed: {error}")
     if process.returncode == 0:
         return usable(json.loads(process.stdout))
-    why = first_line(process.stderr)
-    return kvm_refused(why) if process.returncode == KVM_REFUSED_EXIT else unusable(why)
+    reason = first_line(process.stderr)
+    return kvm_refused(reason) if process.returncode == KVM_REFUSED_EXIT else unusable(reason)
 
 
 def usable(facts: dict[str, Any]) -> list[DoctorCheck]:

@@ -109,8 +109,8 @@ def chord(keys: Sequence[str]) -> list[Action]:
     return [press([key]) for key in keys]
 
 
-def with_reason(actions: Sequence[Action], why: str) -> list[Action]:
+def with_reason(actions: Sequence[Action], reason: str) -> list[Action]:
     """The actions, the first with the model's reason, if there is one."""
-    if not why or not actions:
+    if not reason or not actions:
         return list(actions)
-    return [actions[0].model_copy(update={"note": why[:200]}), *actions[1:]]
+    return [actions[0].model_copy(update={"note": reason[:200]}), *actions[1:]]

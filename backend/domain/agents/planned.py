@@ -145,11 +145,11 @@ class Planned(ModelAgent):
     def _point(self, element: str, sight: CoordinateFrame) -> tuple[int, int]:
         """The screen's pixel of an element. Raises _GroundingError."""
         answer = self._grounder.ask(lambda excluded: None if excluded else self._question(element, sight))
-        point, failure, why = self._parse_point(answer.reply, sight)
+        point, failure, reason = self._parse_point(answer.reply, sight)
         self._calls.append(call_of(ModelPart.GROUNDER, self.params.grounder, answer, failure, query=element))
         if failure:
             raise _GroundingError(
-                f"{_WORDS[failure]} {element[:200]!r}: {why}",
+                f"{_WORDS[failure]} {element[:200]!r}: {reason}",
                 code="unknown_element",
                 hint="Describe it in other words, or choose another way.",
             )

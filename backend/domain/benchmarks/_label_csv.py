@@ -137,10 +137,10 @@ def _values(row: Mapping[str, str], head: str, line: str) -> tuple[str, ...]:
     return values
 
 
-def _word(row: Mapping[str, str], name: str, known: "type[Difficulty | DifficultySource]", line: str) -> str | None:
+def _word(row: Mapping[str, str], name: str, allowed: "type[Difficulty | DifficultySource]", line: str) -> str | None:
     text = row.get(name, "")
-    if text and text not in list(known):
-        words = f"expected one of {', '.join(known)}, got {text[:50]!r}"
+    if text and text not in list(allowed):
+        words = f"expected one of {', '.join(allowed)}, got {text[:50]!r}"
         raise Invalid(words, code="invalid_labels_file", path=f"{line}, {name}")
     return text or None
 

@@ -78,11 +78,11 @@ def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
 
 def _suite(place: TaskFolder, published: SuitePublication) -> Suite:
     """The suite's properties: by the folder's name, else by its domains, else the first published ones."""
-    known = {**published.folders, **published.asides}
-    if place.folder.name in known:
-        return known[place.folder.name]
+    folders = {**published.folders, **published.asides}
+    if place.folder.name in folders:
+        return folders[place.folder.name]
     domains = {domain for domain, _ in place.files}
-    return max(known.values(), key=lambda suite: len(domains & set(suite.groups)))
+    return max(folders.values(), key=lambda suite: len(domains & set(suite.groups)))
 
 
 def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
@@ -132,10 +132,10 @@ def _selections(
 
 def _missing_infeasible(selections: Mapping[str, tuple[str, ...]], tasks: Sequence[Task]) -> list[str]:
     """Infeasible tasks that are missing from the published list of them."""
-    known = selections.get(_INFEASIBLE)
-    if known is None:
+    infeasible = selections.get(_INFEASIBLE)
+    if infeasible is None:
         return []
-    lacking = [str(task.key) for task in tasks if task.evaluator.infeasible and str(task.key) not in known]
+    lacking = [str(task.key) for task in tasks if task.evaluator.infeasible and str(task.key) not in infeasible]
     return [f"{_INFEASIBLE}.json: it lacks infeasible tasks: {', '.join(lacking[:5])}"] if lacking else []
 
 
@@ -153,13 +153,13 @@ def _spellings(tasks: Sequence[Task]) -> list[str]:
 
 def _same_ids(tasks: Sequence[Task]) -> list[str]:
     """Warnings for ids that two files share: keys are folder and file name, so both tasks stay."""
-    known: dict[str, TaskKey] = {}
+    keys_by_name: dict[str, TaskKey] = {}
     warnings = []
     for task in tasks:
         task_id = str(task.raw.get("id"))
-        if task_id in known:
+        if task_id in keys_by_name:
             warnings.append(
-                f"{task.key}.json: key id: {known[task_id]} has the same id {task_id[:100]!r}; both are kept"
+                f"{task.key}.json: key id: {keys_by_name[task_id]} has the same id {task_id[:100]!r}; both are kept"
             )
-        known.setdefault(task_id, task.key)
+        keys_by_name.setdefault(task_id, task.key)
     return warnings

@@ -110,30 +110,30 @@ def _with_operations(tasks: tuple[Task, ...], warnings: list[str]) -> tuple[Task
 
     An operation is one L1 task; L2 and L3 tasks name it by that task's id, its key or its `operation`.
     """
-    known: dict[str, str] = {}
+    names: dict[str, str] = {}
     for task in tasks:
         if task.labels.level == "L1":
             name = _operation(task)
-            known |= dict.fromkeys((name, str(task.key), task.key.name, str(task.labels.extra.get("id"))), name)
-    return tuple(_with_names(task, known, warnings) for task in tasks)
+            names |= dict.fromkeys((name, str(task.key), task.key.name, str(task.labels.extra.get("id"))), name)
+    return tuple(_with_names(task, names, warnings) for task in tasks)
 
 
 def _operation(task: Task) -> str:
     return str(task.labels.extra.get("operation") or task.key.name)
 
 
-def _with_names(task: Task, known: Mapping[str, str], warnings: list[str]) -> Task:
+def _with_names(task: Task, names_by_word: Mapping[str, str], warnings: list[str]) -> Task:
     if task.labels.level == "L1":
         names = [_operation(task)]
     else:
         operations = task.labels.extra.get("core_operations", [])
-        strange = [operation for operation in operations if operation not in known]
+        strange = [operation for operation in operations if operation not in names_by_word]
         if strange:
             listing = ", ".join(strange[:5])
             warnings.append(
                 f"{task.key}.json: metadata core_operations: no L1 task is called {listing}; kept as written"
             )
-        names = [known.get(operation, operation) for operation in operations]
+        names = [names_by_word.get(operation, operation) for operation in operations]
     if not names:
         return task
     extra = {**task.labels.extra, "operations": list(dict.fromkeys(names))}

@@ -67,8 +67,8 @@ class GoogleDrive:
         for name in path:
             title = name.replace("\\", "\\\\").replace("'", "\\'")
             query = f"'{parent}' in parents and title = '{title}' and mimeType = '{FOLDER}' and trashed = false"
-            known = self.find(query)
-            parent = str(known[0]["id"] if known else self._make_folder(name, parent)["id"])
+            folders = self.find(query)
+            parent = str(folders[0]["id"] if folders else self._make_folder(name, parent)["id"])
         return parent
 
     def _make_folder(self, name: str, parent: str) -> File:

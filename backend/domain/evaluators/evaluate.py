@@ -130,8 +130,8 @@ def not_gathered(
     nothing = CallEvidence(opened=False, notes=(why,))
     evidence = [nothing for _ in spec.calls]
     for part in spec.parts:
-        known = before.get(part.name) if part.each_step else None
-        evidence += known if known is not None else [nothing] * len(part.calls)
+        early_evidence = before.get(part.name) if part.each_step else None
+        evidence += early_evidence if early_evidence is not None else [nothing] * len(part.calls)
     return evidence
 
 
@@ -337,9 +337,9 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
 
 def _task_options(task: Task, metric: Metric) -> dict[str, Any]:
     """Facts about the task that some metrics need besides their options."""
-    known = inspect.signature(metric).parameters
-    options: dict[str, Any] = {"criteria": criteria_of(task)} if "criteria" in known else {}
-    if task.evaluator.strict_upstream and "strict_upstream" in known:
+    parameters = inspect.signature(metric).parameters
+    options: dict[str, Any] = {"criteria": criteria_of(task)} if "criteria" in parameters else {}
+    if task.evaluator.strict_upstream and "strict_upstream" in parameters:
         options["strict_upstream"] = True
     return options
 

@@ -73,14 +73,14 @@ def gather_more(
     """
     if call.result is None or call.result.get("type") != FACTS or gathered.result is None:
         return gathered
-    known = unpack(gathered.result)
-    new = [fact for fact in facts if all(fact != other for other, _ in known)]
-    if len(known) + len(new) > MOST_CHECKS:
+    unpacked = unpack(gathered.result)
+    new = [fact for fact in facts if all(fact != other for other, _ in unpacked)]
+    if len(unpacked) + len(new) > MOST_CHECKS:
         raise EvaluatorFailed(
             f"the evaluation function needs more than {MOST_CHECKS} different checks", code="too_many_checks"
         )
     answers = [(fact, _answer(context, task, fact)) for fact in new]
-    return gathered.model_copy(update={"result": pack([*known, *answers])})
+    return gathered.model_copy(update={"result": pack([*unpacked, *answers])})
 
 
 def _answer(context: SetupContext, task: Task, fact: Fact) -> tuple[Blob, ...]:

@@ -176,9 +176,9 @@ def _source(item: Any, name: str) -> str:
 
 def _axes(area: Any, plot: Any) -> Iterator[Axis]:
     """The axes of a plot. A scatter plot has two value axes, of which the first is x."""
-    mine = [item.get("val") for item in plot.iterfind("{*}axId")]
-    known = {_value(item, "axId"): item for item in area if _name(item).endswith("Ax")}
-    axes = [known[number] for number in mine if number in known]
+    axis_ids = [item.get("val") for item in plot.iterfind("{*}axId")]
+    axis_elements = {_value(item, "axId"): item for item in area if _name(item).endswith("Ax")}
+    axes = [axis_elements[number] for number in axis_ids if number in axis_elements]
     numeric = _name(plot) in {"scatterChart", "bubbleChart"}
     for position, item in enumerate(axes):
         name = _name(item)

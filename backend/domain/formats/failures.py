@@ -51,8 +51,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _is_memory_error(error: BaseException) -> bool:
-    known = _NO_MEMORY.get(type(error).__name__)
-    return known is not None and getattr(error, "code", None) == known
+    error_numbers = _NO_MEMORY.get(type(error).__name__)
+    return error_numbers is not None and getattr(error, "code", None) == error_numbers
 
 
 def _unpacked_size(path: str) -> int:

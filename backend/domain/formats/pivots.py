@@ -112,10 +112,10 @@ def _named_area(book: Workbook, name: str, sheet: str) -> tuple[str, str]:
 
 
 def _fields(root: Any, cache: Any) -> tuple[tuple[PivotItem, ...], ...]:
-    known = [] if cache is None else cache.findall("{*}cacheFields/{*}cacheField")
+    cache_fields = [] if cache is None else cache.findall("{*}cacheFields/{*}cacheField")
     fields = []
     for position, field in enumerate(root.iterfind("{*}pivotFields/{*}pivotField")):
-        shared = known[position].find("{*}sharedItems") if position < len(known) else None
+        shared = cache_fields[position].find("{*}sharedItems") if position < len(cache_fields) else None
         values = [] if shared is None else [str(item.get("v", "")) for item in shared]
         items = [item for item in field.iterfind("{*}items/{*}item") if item.get("x") is not None]
         fields.append(tuple(_item(item, values) for item in items))

@@ -109,9 +109,9 @@ class _Voter:
         self._prompt: tuple[Message, ...] | None = None
 
     def vote(self, number: int, key: str) -> Vote:
-        known = self._store.known(key, number)
-        if known is not None and not self._problem(known.text):
-            return Vote(number=number, replies=(known,), cached=True)
+        stored = self._store.known(key, number)
+        if stored is not None and not self._problem(stored.text):
+            return Vote(number=number, replies=(stored,), cached=True)
         messages = self._prompt = self._prompt or self._messages()
         first = self._ask(number, key, messages)
         if not first.problem:

@@ -178,10 +178,10 @@ def needs_of(apps: Iterable[str], system: str, run: Iterable[str] = ()) -> Appli
     names = list(dict.fromkeys(apps))
     programs = [re.split(r"[\\/]", word)[-1].lower().removesuffix(".exe") for word in run]
     commands = [*(command_of(name, system) for name in names), *(_RUN[system].get(name) for name in programs)]
-    known = [command for command in commands if command]
+    nonempty = [command for command in commands if command]
     return ApplicationNeeds(
-        tuple(dict.fromkeys(known)),
-        {licence: 1 for command in known if (licence := _LICENCE_OF.get(command))},
+        tuple(dict.fromkeys(nonempty)),
+        {licence: 1 for command in nonempty if (licence := _LICENCE_OF.get(command))},
         tuple(name for name in names if command_of(name, system) is None),
     )
 

@@ -296,19 +296,19 @@ def find_image(images: Path, name: str, *, default: str = "") -> tuple[Path, Mac
         NotFound: there is no image of that name, or `default` is ambiguous.
         Invalid: it is damaged.
     """
-    known = tuple(image_names(images))
+    names = tuple(image_names(images))
     image_name = default if name == DEFAULT else name
     if not image_name:
-        if len(known) != 1:
+        if len(names) != 1:
             raise NotFound(
-                f"no image is named, and there are {len(known)}{_in_brackets(known)}",
+                f"no image is named, and there are {len(names)}{_in_brackets(names)}",
                 code="image_not_found",
                 hint=_HINT,
             )
-        image_name = known[0]
-    if image_name not in known:
+        image_name = names[0]
+    if image_name not in names:
         raise NotFound(
-            f"there is no image {image_name!r}; there are {len(known)}{_in_brackets(known)}",
+            f"there is no image {image_name!r}; there are {len(names)}{_in_brackets(names)}",
             code="image_not_found",
             hint=_HINT,
         )

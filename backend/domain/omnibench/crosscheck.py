@@ -99,14 +99,14 @@ def verdicts(scores: Mapping[str, float | None]) -> list[CrossCheckVerdict]:
     by_subtask: dict[str, dict[str, Any]] = {}
     for name, score in sorted(scores.items()):
         subtask, _, kind = name.rpartition(".")
-        mine = by_subtask.setdefault(subtask, {"accepts_own": None, "accepted": [], "rejected": [], "undecided": []})
+        verdict = by_subtask.setdefault(subtask, {"accepts_own": None, "accepted": [], "rejected": [], "undecided": []})
         if score is None:
-            mine["undecided"].append(kind)
+            verdict["undecided"].append(kind)
         elif kind == OWN:
-            mine["accepts_own"] = is_solved(score)
+            verdict["accepts_own"] = is_solved(score)
         else:
-            mine["accepted" if is_solved(score) else "rejected"].append(kind)
-    return [CrossCheckVerdict(subtask=subtask, **mine) for subtask, mine in by_subtask.items()]
+            verdict["accepted" if is_solved(score) else "rejected"].append(kind)
+    return [CrossCheckVerdict(subtask=subtask, **verdict) for subtask, verdict in by_subtask.items()]
 
 
 def _trial(own: Played, kind: str, played: Played) -> GraphTask:

@@ -100,8 +100,8 @@ def sample(run: ExportedRun, episode: ExportedEpisode, read_picture: ReadPicture
     ]
     for number, step in enumerate(episode.acted):
         messages += _turn(run, step, screen(after(episode, number)))
-    why = episode.no_result
-    error = {"message": why.text, "traceback": "", "traceback_ansi": ""} if why else None
+    no_result = episode.no_result
+    error = {"message": no_result.text, "traceback": "", "traceback_ansi": ""} if no_result else None
     score = {"value": episode.score, "explanation": episode.ended_by, "metadata": dict(episode.measures)}
     return {
         "id": str(episode.task.key),

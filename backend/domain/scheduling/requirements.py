@@ -28,8 +28,8 @@ class Requirements:
 
     def for_task(self, task: UUID) -> "Requirements":
         """Requirements of one task of the group."""
-        mine = self.functions & {task}
-        return replace(self, functions=mine, others=not mine)
+        functions = self.functions & {task}
+        return replace(self, functions=functions, others=not functions)
 
 
 @dataclass(frozen=True)

@@ -161,9 +161,9 @@ def unable(
 
 
 def _lacking(need: Requirements, workers: Sequence[WorkerCapability], image: str | None) -> Reason:
-    known = [able.programs.get(need.os, {}).get(image or "") for able in workers]
+    image_programs = [able.programs.get(need.os, {}).get(image or "") for able in workers]
     offered: Mapping[int, frozenset[str]] = {
-        index: programs for index, programs in enumerate(known) if programs is not None
+        index: programs for index, programs in enumerate(image_programs) if programs is not None
     }
     if not offered:
         return Reason(ReasonCode.SYSTEM_NOT_OFFERED, f"no online worker has {need.os} desktops")

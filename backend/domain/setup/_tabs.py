@@ -73,16 +73,16 @@ class CloseTabs:
 def await_browser(context: SetupContext) -> Browser:
     """The browser, once it answers. Raises TaskSetupFailed if it never does."""
     browser = context.browser()
-    why = ""
+    reason = ""
 
     def answers() -> bool:
-        nonlocal why
-        why = why_silent(browser)
-        return not why
+        nonlocal reason
+        reason = why_silent(browser)
+        return not reason
 
     if not look_again(context.desktop, answers, looks=_LOOKS):
         raise TaskSetupFailed(
-            f"no browser answers: {why}",
+            f"no browser answers: {reason}",
             code="browser_not_reachable",
             hint="The task must start it with --remote-debugging-port.",
         )

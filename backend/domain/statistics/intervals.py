@@ -194,11 +194,11 @@ def total_interval(values: Sequence[float], number: int, level: float = LEVEL) -
     mean is uncertain, too. Values are 0 or more. Source: G. J. Hahn and W. Q. Meeker, "Statistical Intervals" (1991),
     section 4.7 (the mean of future observations, times their number).
     """
-    known = len(values)
-    if known < 2:  # noqa: PLR2004 - one value has no spread.
+    count = len(values)
+    if count < 2:  # noqa: PLR2004 - one value has no spread.
         return None
     expected = number * fmean(values)
-    half = student_quantile(0.5 + level / 2, known - 1) * stdev(values) * math.sqrt(number + number**2 / known)
+    half = student_quantile(0.5 + level / 2, count - 1) * stdev(values) * math.sqrt(number + number**2 / count)
     return Interval(max(0.0, expected - half), expected + half)
 
 

@@ -235,6 +235,6 @@ def _totals(names: Sequence[str], scores: Sequence[Score]) -> Mapping[str, tuple
             (score.first, (score.wins, score.losses)),
             (score.second, (score.losses, score.wins)),
         ):
-            known = totals[name]
-            totals[name] = (known[0] + wins, known[1] + losses, known[2] + score.ties)
+            total = totals[name]
+            totals[name] = (total[0] + wins, total[1] + losses, total[2] + score.ties)
     return totals

@@ -22,8 +22,8 @@ class OfflineProtocol(StrEnum):
 
 def protocol_of(form: SetForm) -> OfflineProtocol:
     """The set's own metrics; for sets of no published form those of AndroidControl, which need no elements."""
-    known = {SetForm.MIND2WEB: OfflineProtocol.MIND2WEB, SetForm.OMNIACT: OfflineProtocol.OMNIACT}
-    return known.get(form, OfflineProtocol.ANDROID_CONTROL)
+    protocols = {SetForm.MIND2WEB: OfflineProtocol.MIND2WEB, SetForm.OMNIACT: OfflineProtocol.OMNIACT}
+    return protocols.get(form, OfflineProtocol.ANDROID_CONTROL)
 
 
 class ScoredStep(NamedTuple):

@@ -127,13 +127,13 @@ class Issuers:
         """
         if len(token) > LONGEST_TOKEN:
             raise IdTokenRefused("this is not an id token")
-        known = self._read(issuer, KEPT_SECONDS)
+        provider = self._read(issuer, KEPT_SECONDS)
         try:
-            verified = _decode_token(token, known.keys)
+            verified = _decode_token(token, provider.keys)
         except JoseError as first:
             # The key may be newer than ours. Whoever sends rubbish makes us ask once in a while only.
             again = self._read(issuer, REREAD_SECONDS)
-            if again is known:
+            if again is provider:
                 raise _refusal(first) from first
             try:
                 verified = _decode_token(token, again.keys)

@@ -56,16 +56,16 @@ def claim_key(session: Session, key: str, fingerprint: str) -> KeyClaim | Stored
     """
     project_id, caller = default_project(session).id, _caller(principal_of(session))
     for _ in range(3):
-        known = repository.find(session, project_id, caller, key, LEASE)
-        if known is not None and known.fingerprint != fingerprint:
+        stored = repository.find(session, project_id, caller, key, LEASE)
+        if stored is not None and stored.fingerprint != fingerprint:
             raise Invalid(
                 f"the idempotency key {key!r} was used for another request",
                 code="idempotency_key_reused",
                 path="Idempotency-Key",
                 hint="Use a new key for a new request.",
             )
-        if known is not None:
-            return None if known.status is None else StoredAnswer(known.status, known.headers, known.body or b"")
+        if stored is not None:
+            return None if stored.status is None else StoredAnswer(stored.status, stored.headers, stored.body or b"")
         values = {"project_id": project_id, "caller": caller, "key": key, "fingerprint": fingerprint}
         claim_id = repository.claim(session, values, keep=KEEP, lease=LEASE)
         if claim_id is not None:

@@ -65,9 +65,9 @@ def collect_orphans(session: Session, store: ArtifactStore, now: float, grace: t
     before = now - grace.total_seconds()
     removed = store.tidy(before)
     for hashes in store.old(before):
-        known = repository.existing_hashes(session, list(hashes))
+        existing = repository.existing_hashes(session, list(hashes))
         for sha256 in hashes:
-            if sha256 not in known:
+            if sha256 not in existing:
                 removed += _remove(store, sha256, grace, now)
     return removed
 

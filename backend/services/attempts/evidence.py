@@ -123,14 +123,14 @@ def plan_of(
             if not old_call.get("opened", True):
                 continue
             side = _side(task, role, spec, (calls, rows, index), same_task=same_task)
-            why = _failures(old_call).get(role.value, "")
-            if spec.get("type") == JUDGE and (ask or why or (side is not None and not _answered(side))):
+            failure = _failures(old_call).get(role.value, "")
+            if spec.get("type") == JUDGE and (ask or failure or (side is not None and not _answered(side))):
                 side = EvidenceSide(role, JUDGE, spec, anew=True)
-            elif side is None and why and needs_no_desktop(task, spec):
+            elif side is None and failure and needs_no_desktop(task, spec):
                 side = EvidenceSide(role, str(spec.get("type", "")), spec, anew=True)
             if side is None:
                 what = f"metric {index + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}"
-                plan.missing.append(f"{what} ({why[:MAX_WORDS]})" if why else what)
+                plan.missing.append(f"{what} ({failure[:MAX_WORDS]})" if failure else what)
             else:
                 sides.append(side)
         plan.calls.append(sides)
@@ -166,8 +166,8 @@ def _side(
     order = sorted(range(len(calls)), key=lambda position: (position != index, position))
     for evidence_role in (role, *(other_role for other_role in EvidenceRole if other_role is not role)):
         for position in order:
-            known = calls[position]
-            if known.get(evidence_role.value) == spec and evidence_role.value not in _failures(known):
+            stored_call = calls[position]
+            if stored_call.get(evidence_role.value) == spec and evidence_role.value not in _failures(stored_call):
                 evidence = [row for row in rows if row.position == position and row.role == evidence_role.value]
                 return EvidenceSide(role, getter, spec, rows=evidence)
     return None

@@ -31,6 +31,6 @@ def checks_of(session: Session, draft: TaskDraft, content: DraftContent) -> tupl
             session, draft, most=MOST_COMPARED - min(len(other_drafts), MOST_COMPARED - 1)
         )
     ]
-    known = web_assets.by_urls(session, draft.project_id, list(addresses_of(task_of(content))))
-    stored = [url for url, (_, artifact) in known.items() if artifact is not None]
+    assets = web_assets.by_urls(session, draft.project_id, list(addresses_of(task_of(content))))
+    stored = [url for url, (_, artifact) in assets.items() if artifact is not None]
     return review_checks(content, other_drafts, stored)

@@ -82,13 +82,13 @@ def publish(
 
 
 def _title(session: Session, benchmark: str) -> str:
-    known = benchmarks.by_name(session, benchmark)
-    return TITLE if known is None and benchmark == OWN else ""
+    existing = benchmarks.by_name(session, benchmark)
+    return TITLE if existing is None and benchmark == OWN else ""
 
 
 def _old(session: Session, benchmark: str) -> _PreviousVersion:
-    known = benchmarks.by_name(session, benchmark, lock=True)
-    sets = benchmarks.task_sets(session, known.id) if known is not None else []
+    existing = benchmarks.by_name(session, benchmark, lock=True)
+    sets = benchmarks.task_sets(session, existing.id) if existing is not None else []
     if not sets:
         return _PreviousVersion({}, (), {}, {})
     newest = sets[0]

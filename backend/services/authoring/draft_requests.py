@@ -150,11 +150,11 @@ def _check_endpoint(session: Session, name: str) -> None:
     offers = {view.name: view for view in models_of(offers_of_workers(session))}
     offer = offers.get(name)
     if offer is None or not offer.ok:
-        known = ", ".join(view.name for view in offers.values() if view.ok) or "none"
-        why = offer.reason if offer is not None else f"no worker knows the endpoint {name[:100]!r}"
+        names = ", ".join(view.name for view in offers.values() if view.ok) or "none"
+        reason = offer.reason if offer is not None else f"no worker knows the endpoint {name[:100]!r}"
         raise Invalid(
-            why or "this endpoint cannot be used",
+            reason or "this endpoint cannot be used",
             code="endpoint_not_usable",
             path="endpoint",
-            hint=f"Ready: {known}. See docs/models.md.",
+            hint=f"Ready: {names}. See docs/models.md.",
         )

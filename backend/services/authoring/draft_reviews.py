@@ -58,9 +58,9 @@ def submit(session: Session, draft_id: UUID, *, noop_justification: str = "") ->
         hint = "Say why that is right, or change set-up or checks."
         raise Invalid(trial.wrong[0], code="noop_explanation_needed", path="noop_justification", hint=hint)
     if not trial.sound and not trial.only_noop:
-        why = "; ".join(trial.wrong) or trial.unknown
+        problems = "; ".join(trial.wrong) or trial.unknown
         raise Conflict(
-            f"the trial did not show that the task is sound: {why}",
+            f"the trial did not show that the task is sound: {problems}",
             code="trial_failed",
             hint="Change the draft and try it again.",
         )

@@ -150,8 +150,8 @@ def add_file(  # noqa: PLR0913 - a file, where to and by whom
     sha256 = store.put(data, _BYTES)
     artifacts.register(session, sha256, len(data), _BYTES)
     repository.add_asset(session, draft.id, sha256)
-    known = content_of(session, draft).assets
-    return change(session, draft_id, {"assets": {**known, name: sha256}}, by=by, note=f"file {name}")
+    assets = content_of(session, draft).assets
+    return change(session, draft_id, {"assets": {**assets, name: sha256}}, by=by, note=f"file {name}")
 
 
 def get_draft(session: Session, draft_id: UUID) -> TaskDraft:
@@ -204,8 +204,8 @@ def _check_benchmark(session: Session, name: str) -> None:
     """Own tasks go to a benchmark of our format that is not shipped: a shipped one is replaced at the next start."""
     if not _BENCHMARK.fullmatch(name):
         raise Invalid("expected letters, digits, . _ - in a benchmark's name", code="invalid_name", path="benchmark")
-    known = benchmark_repository.by_name(session, name)
-    if SHIPPED.fullmatch(name) or (known is not None and known.kind != KIND):
+    existing = benchmark_repository.by_name(session, name)
+    if SHIPPED.fullmatch(name) or (existing is not None and existing.kind != KIND):
         raise Invalid(
             f"{name!r} does not take your own tasks",
             code="benchmark_not_writable",
@@ -215,9 +215,9 @@ def _check_benchmark(session: Session, name: str) -> None:
 
 
 def _check_key(session: Session, project_id: UUID, benchmark: str, content: DraftContent) -> None:
-    known = repository.open_one(session, project_id, benchmark, content.domain, content.name)
-    if known is not None:
-        hint = f"Edit that one, or choose another name: /tasks/drafts/{known.id}"
+    existing = repository.open_one(session, project_id, benchmark, content.domain, content.name)
+    if existing is not None:
+        hint = f"Edit that one, or choose another name: /tasks/drafts/{existing.id}"
         raise Conflict(f"a draft of {content.key} for {benchmark} already exists", code="draft_exists", hint=hint)
 
 

@@ -69,9 +69,9 @@ def verify_installation(url: str, store: ArtifactStore, tell: Tell) -> Verificat
     One that was removed meanwhile, because nothing referred to it any more, is not missing.
     """
     with read_snapshot(url) as connection:
-        known = artifacts_of(connection)
+        artifacts = artifacts_of(connection)
     result = Verification()
-    check_artifacts(known.items(), store, result, tell)
+    check_artifacts(artifacts.items(), store, result, tell)
     if result.missing:
         with read_snapshot(url) as connection:
             still = artifacts_of(connection)

@@ -64,12 +64,12 @@ def import_benchmark(
     benchmark.title = title or benchmark.title or name
     benchmark.licence, benchmark.source = loaded.licence or benchmark.licence, loaded.source or benchmark.source
     content_hash = loaded.content_hash()
-    known = repository.task_set_by_hash(session, benchmark.id, content_hash)
+    existing = repository.task_set_by_hash(session, benchmark.id, content_hash)
     if loaded.suite:
         published_results.load_reported(session, benchmark, loaded.suite)
-    if known is not None:
-        _refresh_labels(session, known, loaded.tasks)
-        return known, False
+    if existing is not None:
+        _refresh_labels(session, existing, loaded.tasks)
+        return existing, False
     refuse_over_quota(session, benchmark.project_id)
     task_set = TaskSet(
         benchmark_id=benchmark.id,
@@ -91,9 +91,9 @@ def _lock_benchmark(session: Session, name: str, kind: str) -> Benchmark:
     repository.make(session, default_project(session).id, name, kind)
     benchmark = repository.by_name(session, name, lock=True)
     if benchmark is None or benchmark.kind != kind:
-        known = benchmark.kind if benchmark else "?"
+        kind_name = benchmark.kind if benchmark else "?"
         raise Conflict(
-            f"{name!r} is a {known} benchmark, not a {kind} one",
+            f"{name!r} is a {kind_name} benchmark, not a {kind} one",
             code="benchmark_kind_differs",
             hint="Import it under another name.",
         )
@@ -190,9 +190,9 @@ def get_benchmark(session: Session, name: str) -> Benchmark:
     """The benchmark of that name. Raises NotFound, with similar names."""
     benchmark = repository.by_name(session, name)
     if benchmark is None:
-        known = repository.names(session)
-        near = difflib.get_close_matches(name, known, n=3)
-        hint = f"Did you mean {', '.join(near)}?" if near else f"Known: {', '.join(known) or 'none; import one first'}."
+        names = repository.names(session)
+        near = difflib.get_close_matches(name, names, n=3)
+        hint = f"Did you mean {', '.join(near)}?" if near else f"Known: {', '.join(names) or 'none; import one first'}."
         raise NotFound(f"there is no benchmark called {name!r}", code="benchmark_not_found", hint=hint)
     return benchmark
 
@@ -215,11 +215,11 @@ def version_of(session: Session, benchmark: str, version: int | None = None) -> 
     versions = list_task_sets(session, benchmark)
     candidates = [row for row in versions if version is None or row.version == version]
     if not candidates:
-        known = ", ".join(str(row.version) for row in versions) or "none"
+        versions_text = ", ".join(str(row.version) for row in versions) or "none"
         raise NotFound(
             f"the benchmark {benchmark!r} has no version {version}",
             code="version_not_found",
-            hint=f"Versions: {known}.",
+            hint=f"Versions: {versions_text}.",
         )
     return candidates[0]
 

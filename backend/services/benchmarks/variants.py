@@ -51,7 +51,7 @@ def without_variant(session: Session, task_set_id: UUID, variant: str | None, se
 
 def unknown_variant(session: Session, task_set_id: UUID, variant: str) -> Invalid:
     """The error that no selected task has this variant."""
-    known = ", ".join(known_variants(session, task_set_id)) or "none"
+    names = ", ".join(known_variants(session, task_set_id)) or "none"
     return Invalid(
-        f"no selected task has the variant {variant}", code="unknown_variant", path="variant", hint=f"Known: {known}."
+        f"no selected task has the variant {variant}", code="unknown_variant", path="variant", hint=f"Known: {names}."
     )

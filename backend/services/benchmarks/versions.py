@@ -56,11 +56,11 @@ def task_set_by_name(session: Session, name: str) -> TaskSet:
     for row in versions:
         if str(row.version) == str(int(number[:18])):
             return row
-    known = ", ".join(str(row.version) for row in versions) or "none"
+    versions_text = ", ".join(str(row.version) for row in versions) or "none"
     raise NotFound(
         f"the benchmark {benchmark!r} has no version {number[:18]}",
         code="version_not_found",
-        hint=f"Versions: {known}.",
+        hint=f"Versions: {versions_text}.",
     )
 
 

@@ -102,14 +102,14 @@ def list_assets(
         if (urls is None or url in urls)
         and (not tasks or any(fnmatchcase(key, glob) for key in keys for glob in tasks))
     ]
-    known = repository.by_urls(session, benchmark.project_id, matches)
-    return [_asset(url, users[url], known.get(url)) for url in matches]
+    rows = repository.by_urls(session, benchmark.project_id, matches)
+    return [_asset(url, users[url], rows.get(url)) for url in matches]
 
 
-def _asset(url: str, tasks: tuple[str, ...], known: repository.AssetRow | None) -> AssetView:
-    if known is None:
+def _asset(url: str, tasks: tuple[str, ...], asset_row: repository.AssetRow | None) -> AssetView:
+    if asset_row is None:
         return AssetView(url=url, tasks=list(tasks), state=AssetState.MISSING)
-    row, stored = known
+    row, stored = asset_row
     if stored is None:
         return AssetView(
             url=url, tasks=list(tasks), state=AssetState.DEAD, problem=row.problem, checked_at=row.checked_at

@@ -32,8 +32,8 @@ def resolved_config(can: Capabilities, request: RunRequest) -> RunConfig:
 def requested_config(can: Capabilities, request: RunRequest) -> RunConfig:
     """The configuration of a request with its preset, unchecked. Raises Invalid for an unknown preset."""
     offer = can.agents.get(request.agent)
-    known = (offer or {}).get("schema", {}).get("properties", {})
-    return request.config(known)
+    properties = (offer or {}).get("schema", {}).get("properties", {})
+    return request.config(properties)
 
 
 def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
@@ -133,10 +133,10 @@ def _spaces(can: Capabilities, config: RunConfig, offer: Mapping[str, Any]) -> d
         "observation": config.observation or offer.get("observation") or None,
         "action_space": config.action_space or offer.get("action_space") or None,
     }
-    known = {"observation": can.observations, "action_space": can.action_spaces}
+    offered = {"observation": can.observations, "action_space": can.action_spaces}
     for name, value in options.items():
-        if value is not None and value not in known[name]:
-            raise _unknown(name.replace("_", " "), value, known[name], path=name)
+        if value is not None and value not in offered[name]:
+            raise _unknown(name.replace("_", " "), value, offered[name], path=name)
     return options
 
 
@@ -154,8 +154,8 @@ def _own_look(config: RunConfig, space: str | None) -> Mapping[str, Any]:
     """Observation options that the agent adds by itself, as far as the space knows them."""
     registry.load()
     own: Mapping[str, Any] = getattr(registry.lookup(PluginKind.AGENT, config.agent), "observation_params", {})
-    known = registry.lookup(PluginKind.OBSERVATION, space).Params.model_fields if own and space else {}
-    return {name: value for name, value in own.items() if name in known}
+    fields = registry.lookup(PluginKind.OBSERVATION, space).Params.model_fields if own and space else {}
+    return {name: value for name, value in own.items() if name in fields}
 
 
 def check_judge(can: Capabilities, judge: JudgeConfig) -> None:
@@ -254,11 +254,11 @@ def checked_options(kind: PluginKind, name: str | None, options: Mapping[str, An
 
 
 def _validate(schema: type[BaseModel], values: Mapping[str, Any], *, path: str, owner: str) -> BaseModel:
-    known = {field.alias or name for name, field in schema.model_fields.items()}
+    names = {field.alias or name for name, field in schema.model_fields.items()}
     for name in values:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"It takes: {', '.join(sorted(known)) or 'no parameters'}."
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"It takes: {', '.join(sorted(names)) or 'no parameters'}."
             raise Invalid(f"{owner} has no such parameter", code="unknown_parameter", path=f"{path}.{name}", hint=hint)
     try:
         return schema.model_validate(dict(values))
@@ -274,7 +274,7 @@ def _wrong(error: "ErrorDetails", path: str) -> Invalid:
     )
 
 
-def _unknown(word: str, name: str, known: Iterable[str], *, path: str) -> UnknownPlugin:
-    near = difflib.get_close_matches(name, list(known), n=3)
-    hint = f"Did you mean {', '.join(near)}?" if near else f"Known here: {', '.join(sorted(known)) or 'none'}."
+def _unknown(word: str, name: str, names: Iterable[str], *, path: str) -> UnknownPlugin:
+    near = difflib.get_close_matches(name, list(names), n=3)
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Known here: {', '.join(sorted(names)) or 'none'}."
     return UnknownPlugin(f"there is no {word} called {name!r} here", path=path, hint=hint)

@@ -44,12 +44,12 @@ def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceV
 def list_licences(session: Session) -> list[LicenceView]:
     """All configured licences and all that a task needs, by name."""
     needed = repository.task_counts(session)
-    known = {row.name: row for row in repository.seats(session)}
-    names = sorted({*needed, *known}, key=lambda name: (name.lower(), name))
+    by_name = {row.name: row for row in repository.seats(session)}
+    names = sorted({*needed, *by_name}, key=lambda name: (name.lower(), name))
     none = Seats("", 0, 0)
     return [
         LicenceView(
-            name=name, seats=known.get(name, none).seats, used=known.get(name, none).used, tasks=needed.get(name, 0)
+            name=name, seats=by_name.get(name, none).seats, used=by_name.get(name, none).used, tasks=needed.get(name, 0)
         )
         for name in names
     ]
@@ -72,12 +72,12 @@ def lacking(needs: Mapping[str, int], seats: Mapping[str, int]) -> str:
 
 def shortage(needs: Mapping[str, int], seats: Sequence[Seats]) -> str:
     """Licence that a task waits for: `a licence of Photoshop, 1 of 1 in use`; empty if all its seats are free."""
-    known = {row.name: row for row in seats}
+    by_name = {row.name: row for row in seats}
     none = Seats("", 0, 0)
     return "; ".join(
         f"{_seats_text(name, number)}, {row.used} of {row.seats} in use"
         for name, number in needs.items()
-        if number > (row := known.get(name, none)).free
+        if number > (row := by_name.get(name, none)).free
     )
 
 

@@ -95,8 +95,8 @@ def key_variables(file: Path) -> tuple[str, ...]:
         named = [endpoint.key_env for endpoint in Endpoints(file, TaskSecrets(file.parent), {}).all().values()]
     except Invalid:
         named = []
-    known = {name for name in (*ours, *named) if name}
-    return tuple(sorted(known | {f"{name}_FILE" for name in known}))
+    names = {name for name in (*ours, *named) if name}
+    return tuple(sorted(names | {f"{name}_FILE" for name in names}))
 
 
 class Endpoints:
@@ -213,8 +213,8 @@ def _file_content(file: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Invalid(f"not valid TOML: {error}", code="invalid_models_file", path=str(file)) from error
     if unknown := set(content) - {"endpoints", "prices", "node_prices"}:
-        known = "Known: [endpoints.NAME], [[prices]] and [[node_prices]]."
-        raise Invalid(f"unknown: {', '.join(sorted(unknown))}", code="invalid_models_file", path=str(file), hint=known)
+        hint = "Known: [endpoints.NAME], [[prices]] and [[node_prices]]."
+        raise Invalid(f"unknown: {', '.join(sorted(unknown))}", code="invalid_models_file", path=str(file), hint=hint)
     return content
 
 

@@ -37,21 +37,21 @@ def observe(
         Names of the nodes whose state, reason or slots have changed.
     """
     repository.lock_cluster(session, cluster)
-    known, now = repository.of_cluster(session, cluster), {report.name: report for report in reports}
+    nodes, now = repository.of_cluster(session, cluster), {report.name: report for report in reports}
     if whole:
         others = repository.unseen(session, cluster, unseen) - now.keys()
-        now |= {name: _deleted_node(known[name]) for name in others}
-    for name in now.keys() - known.keys():
-        known[name] = Node(cluster=cluster, name=name, state=NodeState.READY.value)
-        session.add(known[name])
+        now |= {name: _deleted_node(nodes[name]) for name in others}
+    for name in now.keys() - nodes.keys():
+        nodes[name] = Node(cluster=cluster, name=name, state=NodeState.READY.value)
+        session.add(nodes[name])
     session.flush()  # The slots below need their nodes' ids.
-    changed = {name for name, node in now.items() if _differs(known[name], _keep_given_up(known[name], node))}
+    changed = {name for name, node in now.items() if _differs(nodes[name], _keep_given_up(nodes[name], node))}
     numbers = repository.slot_numbers(session, cluster, PROVIDER)
-    resized = {name: node for name, node in now.items() if numbers.get(known[name].id, 0) != node.slots}
+    resized = {name: node for name, node in now.items() if numbers.get(nodes[name].id, 0) != node.slots}
     # A node that is gone keeps its slots: leases refer to them until they are revoked.
-    offered = [(known[name].id, node.slots) for name, node in sorted(resized.items()) if node.state != NodeState.GONE]
+    offered = [(nodes[name].id, node.slots) for name, node in sorted(resized.items()) if node.state != NodeState.GONE]
     repository.offer_slots(session, PROVIDER, offered)
-    repository.touch(session, [known[name].id for name, node in now.items() if node.state != NodeState.GONE])
+    repository.touch(session, [nodes[name].id for name, node in now.items() if node.state != NodeState.GONE])
     changed |= {name for name, node in resized.items() if node.state != NodeState.GONE}
     if any(now[name].state == NodeState.READY for name in changed):
         worker_wakeup.wake_workers(session)

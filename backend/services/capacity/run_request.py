@@ -124,12 +124,12 @@ def _with_labels(tasks: Sequence[Task], where: Sequence[str]) -> list[Task]:
         if not any(matches(task.labels, conditions) for task in tasks):
             name = next(iter(conditions))
             values = sorted({value for task in tasks for value in task.labels.get(name, ())})
-            known = sorted(cut_labels(task.labels for task in tasks))
+            labels = sorted(cut_labels(task.labels for task in tasks))
             raise Invalid(
                 f"{condition!r} matches none of the {len(tasks)} tasks",
                 code="no_task_selected",
                 path=f"where.{position}",
-                hint=f"Values of {name}: {', '.join(values[:20])}." if values else f"Labels: {', '.join(known)}.",
+                hint=f"Values of {name}: {', '.join(values[:20])}." if values else f"Labels: {', '.join(labels)}.",
             )
     conditions = label_filter(where)
     selection = [task for task in tasks if matches(task.labels, conditions)]
@@ -157,11 +157,11 @@ def _matching(
 
 def _selection(name: str, position: int, selections: Mapping[str, Collection[str]]) -> set[str]:
     if name not in selections:
-        known = ", ".join(sorted(selections)) or "none"
+        names = ", ".join(sorted(selections)) or "none"
         raise Invalid(
             f"there is no selection {name!r}",
             code="unknown_selection",
             path=f"tasks.{position}",
-            hint=f"Known: {known}.",
+            hint=f"Known: {names}.",
         )
     return set(selections[name])

@@ -63,8 +63,8 @@ def without_end(reason: str) -> str:
     """A slot's reason without its end, so that slots with the same problem have equal reasons."""
     if not reason.startswith(PREFIX + _UNTIL):
         return reason
-    _, _, why = reason.removeprefix(PREFIX + _UNTIL).partition(": ")
-    return f"{PREFIX}: {why}"
+    _, _, cause = reason.removeprefix(PREFIX + _UNTIL).partition(": ")
+    return f"{PREFIX}: {cause}"
 
 
 def _end_of(reason: str) -> dt.datetime | None:

@@ -63,16 +63,16 @@ def default_name(definition: Mapping[str, Any], preset: str | None = None) -> st
 def _defaults(agent: str, preset: str | None) -> dict[str, Any]:
     """The agent's own settings, below those of the preset."""
     plugin, published = _plugin(PluginKind.AGENT, agent), PRESETS.get(preset or "")
-    mine = agent in published.agents if published else False
+    is_of_preset = agent in published.agents if published else False
     return {
         "params": {**_values(plugin), **(published.params if published else {})},
-        "observation": (mine and published and published.observation) or getattr(plugin, "observation", None),
+        "observation": (is_of_preset and published and published.observation) or getattr(plugin, "observation", None),
         "action_space": getattr(plugin, "action_space", None),
         "observation_params": {
             **getattr(plugin, "observation_params", {}),
-            **((published.observation_params or {}) if mine and published else {}),
+            **((published.observation_params or {}) if is_of_preset and published else {}),
         },
-        "image": published.image if mine and published else None,
+        "image": published.image if is_of_preset and published else None,
     }
 
 

@@ -71,14 +71,14 @@ def count(session: Session, project_id: UUID, filters: Filters) -> TrajectoryCou
     groups = repository.groups(session, scope_of(session, project_id, filters))
     usable = [group for group in groups if not group.reason]
     by_result = _sums((str(group.result), group) for group in usable)
-    known = {row.id: row for row in repository.benchmarks(session, project_id)}
-    used = [row for row in known.values() if row.id in {group.benchmark_id for group in usable}]
+    benchmarks = {row.id: row for row in repository.benchmarks(session, project_id)}
+    used = [row for row in benchmarks.values() if row.id in {group.benchmark_id for group in usable}]
     return TrajectoryCounts(
         trajectories=sum(group.episodes for group in usable),
         steps=sum(group.steps for group in usable),
         results={result.value: number for result in AttemptResult if (number := by_result.get(result.value))},
         kinds=_sums((group.kind, group) for group in usable),
-        benchmarks=_sums((known[group.benchmark_id].name, group) for group in usable),
+        benchmarks=_sums((benchmarks[group.benchmark_id].name, group) for group in usable),
         excluded=_sums((group.reason, group) for group in groups if group.reason not in {"", NOT_MATCHING}),
         not_matching=sum(group.episodes for group in groups if group.reason == NOT_MATCHING),
         licences=[note_of(row) for row in used],

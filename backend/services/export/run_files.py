@@ -66,15 +66,15 @@ class RunFiles:
         measures = attempts.measures(session, [row.evaluation.id for row in page if row.evaluation])
         for row in page:
             episode, task = row.episode, task_of(session, row.task, run.config)
-            why = no_result(episode)
+            missing_result = no_result(episode)
             yield ExportedEpisode(
                 id=str(episode.id),
                 task=task.model_copy(update={"instruction": self._masker.text(task.instruction)}),
                 repeat=episode.repeat_index,
                 seed=episode.seed,
                 state=episode.state,
-                score=None if why else episode.score,
-                no_result=why and NoResult(why.code, self._masker.text(why.message)),
+                score=None if missing_result else episode.score,
+                no_result=missing_result and NoResult(missing_result.code, self._masker.text(missing_result.message)),
                 ended_by=episode.ended_by or "",
                 measures=measures.get(row.evaluation.id, {}) if row.evaluation else {},
                 steps=tuple(steps.get(row.attempt.id, ())) if row.attempt else (),

@@ -110,8 +110,8 @@ def _finish(process: subprocess.Popen[bytes]) -> None:
     """Raises Unavailable if it failed or was stopped by the timer."""
     _, words = process.communicate()
     if process.returncode:
-        why = words.decode(errors="replace").strip()[-200:] or f"it took longer than {MOST_SECONDS:.0f} s"
-        raise Unavailable(f"The video could not be made: {why}", code="video_failed")
+        reason = words.decode(errors="replace").strip()[-200:] or f"it took longer than {MOST_SECONDS:.0f} s"
+        raise Unavailable(f"The video could not be made: {reason}", code="video_failed")
 
 
 def _command(program: str, size: tuple[int, int], target: Path) -> list[str]:

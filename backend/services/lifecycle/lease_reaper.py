@@ -98,8 +98,8 @@ def _end_leases(session: Session, failures: Mapping[UUID, AttemptFailure], silen
     All runs are locked before any lease, in a fixed order: finishing an attempt holds its run and requests its lease,
     so the opposite order could deadlock.
     """
-    known = {_run_of(session, lease_id) for lease_id in failures} - {None}
-    locked = {run.id: run for run_id in sorted(known, key=str) if run_id and (run := runs.lock(session, run_id))}
+    run_ids = {_run_of(session, lease_id) for lease_id in failures} - {None}
+    locked = {run.id: run for run_id in sorted(run_ids, key=str) if run_id and (run := runs.lock(session, run_id))}
     lost = [_end_lease(session, lease_id, failure, silent_since, locked) for lease_id, failure in failures.items()]
     return [attempt_id for attempt_id in lost if attempt_id is not None]
 

@@ -77,9 +77,9 @@ def image_by_name(data: Path, name: str, default: str = "") -> FoundImage:
     for image in images:
         if image.name == name:
             return image
-    known = ", ".join(image.name for image in images) or "none"
+    names = ", ".join(image.name for image in images) or "none"
     raise NotFound(
-        f"there is no image {name!r} in {data / IMAGES}", code="image_not_found", hint=f"There are: {known}."
+        f"there is no image {name!r} in {data / IMAGES}", code="image_not_found", hint=f"There are: {names}."
     )
 
 

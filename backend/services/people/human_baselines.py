@@ -189,10 +189,10 @@ def labels(trials: Sequence[HumanTrial], by: LabelBasis) -> list[dict[str, Any]]
     """Rows for `import_labels`, by task."""
     rows = []
     for task in sorted({trial.task for trial in trials}):
-        mine = [trial for trial in trials if trial.task == task]
-        solved = [trial for trial in mine if trial.solved]
-        stepped = [trial for trial in mine if trial.solved or trial.solved_on_retry]
-        ratings = [trial.rating for trial in mine if trial.rating is not None]
+        of_task = [trial for trial in trials if trial.task == task]
+        solved = [trial for trial in of_task if trial.solved]
+        stepped = [trial for trial in of_task if trial.solved or trial.solved_on_retry]
+        ratings = [trial.rating for trial in of_task if trial.rating is not None]
         row: dict[str, Any] = {"task": task}
         if solved:
             row["human_seconds"] = round(median(trial.seconds for trial in solved), 3)

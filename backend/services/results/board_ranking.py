@@ -134,17 +134,17 @@ def _number_of_agents(rows: Sequence[BoardRow]) -> int:
     return sum(not row.reference for row in rows)
 
 
-def chosen_conditions(known: Sequence[ConditionsChoice], key: str | None) -> RunConditions | None:
+def chosen_conditions(choices: Sequence[ConditionsChoice], key: str | None) -> RunConditions | None:
     """The conditions of this key, by default the first; None on an empty board. Raises NotFound."""
     if key is None:
-        return known[0].conditions if known else None
-    for choice in known:
+        return choices[0].conditions if choices else None
+    for choice in choices:
         if choice.conditions.key == key:
             return choice.conditions
     raise NotFound(
         f"no run of this board has the conditions {key!r}",
         code="conditions_not_found",
-        hint=f"Known: {', '.join(choice.conditions.key for choice in known) or 'none'}.",
+        hint=f"Known: {', '.join(choice.conditions.key for choice in choices) or 'none'}.",
     )
 
 

@@ -132,8 +132,8 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
             hint=f"Choose a benchmark of the kind {KIND}; this one is of the kind {benchmark_row.kind}.",
         )
     task_set = board_version(session, benchmark, None)
-    known = boards.conditions(session, task_set.id)
-    conditions = _select_runs(known, run_ids)
+    run_conditions = boards.conditions(session, task_set.id)
+    conditions = _select_runs(run_conditions, run_ids)
     counted: dict[UUID, list[ScoredEpisode]] = {}
     seconds: dict[UUID, float] = {}
     for row in repository.episodes(session, [condition.run.id for condition in conditions]):
@@ -145,12 +145,12 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
         version=task_set.version,
         runs=[_run(row, counted.get(row.run.id, []), seconds.get(row.run.id, 0.0)) for row in conditions],
         languages=_languages(conditions, counted),
-        more=0 if run_ids else max(0, len(known) - MOST),
+        more=0 if run_ids else max(0, len(run_conditions) - MOST),
     )
 
 
-def _select_runs(known: Sequence[RunCondition], run_ids: Sequence[UUID]) -> list[RunCondition]:
-    newest = sorted(known, key=lambda row: row.run.id, reverse=True)
+def _select_runs(conditions: Sequence[RunCondition], run_ids: Sequence[UUID]) -> list[RunCondition]:
+    newest = sorted(conditions, key=lambda row: row.run.id, reverse=True)
     if not run_ids:
         return newest[:MOST]
     by_id = {row.run.id: row for row in newest}

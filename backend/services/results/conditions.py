@@ -58,8 +58,8 @@ class RunConditions:
     @property
     def text(self) -> str:
         """`15 steps, 30 min, local, 1920x1080`."""
-        known = [words for name, words in self.parts.items() if words and name not in self.unknown]
-        return ", ".join([*known, *([self.unknown_text] if self.unknown else [])])
+        descriptions = [words for name, words in self.parts.items() if words and name not in self.unknown]
+        return ", ".join([*descriptions, *([self.unknown_text] if self.unknown else [])])
 
     @property
     def unknown_text(self) -> str:

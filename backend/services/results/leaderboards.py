@@ -140,8 +140,8 @@ def leaderboard(
     people_trials = human_baselines.trials(session, task_set.id)
     rows = _rows(session, task_set.id, task_count, measure, {Dimension.ALL, *dimensions})
     rows = _with_people(rows, human_baselines.by_run(people_trials))
-    known = board_ranking.choices(rows, task_count, measure, options.outside)
-    conditions = board_ranking.chosen_conditions(known, options.conditions)
+    choices = board_ranking.choices(rows, task_count, measure, options.outside)
+    conditions = board_ranking.chosen_conditions(choices, options.conditions)
     alike = [row for row in rows if conditions is not None and row.conditions.key == conditions.key]
     tasks, common = board_ranking.board_tasks(alike, task_count), None
     if conditions is not None and options.common:
@@ -158,7 +158,7 @@ def leaderboard(
         board_ranking.ranked(rows),
         repository.published_results(session, benchmark_row.id),
         conditions=conditions,
-        choices=known,
+        choices=choices,
         common=common,
         people=human_baselines.by_domain(people_trials),
         primary=measure,
@@ -264,17 +264,17 @@ def _cubes(
 ) -> dict[UUID, tuple[Cube, measure_rollups.Cube]]:
     """The cells of each run, and their measures."""
     keys = {run.id: (run.id, run.rollup_as_of, frozenset(dimensions)) for run in runs if run.rollup_as_of is not None}
-    known = {run_id: cube for run_id, key in keys.items() if (cube := _CUBES.get(key)) is not None}
-    others = [run.id for run in runs if run.id not in known]
+    cubes = {run_id: cube for run_id, key in keys.items() if (cube := _CUBES.get(key)) is not None}
+    others = [run.id for run in runs if run.id not in cubes]
     if others:
         cells: dict[UUID, dict[str, dict[str, RunSummary]]] = {}
         for row in rollup_repository.of_runs(session, others, dimensions):
             cells.setdefault(row.run_id, {}).setdefault(row.dimension, {})[row.key] = rollups.summary_of(row)
         means = measure_rollups.of_runs(session, others, dimensions)
-        known |= {run_id: (cells.get(run_id, {}), means.get(run_id, {})) for run_id in others}
+        cubes |= {run_id: (cells.get(run_id, {}), means.get(run_id, {})) for run_id in others}
     for run_id in set(others) & keys.keys():
-        _CUBES.put(keys[run_id], known[run_id])
-    return known
+        _CUBES.put(keys[run_id], cubes[run_id])
+    return cubes
 
 
 def _pooled_cubes(passes: PassRollup, dimensions: Collection[str]) -> tuple[Cube, measure_rollups.Cube]:

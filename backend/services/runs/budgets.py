@@ -126,8 +126,8 @@ def _count(session: Session, row: ProjectBudget, project: str, now: datetime) ->
     spent = repository.spent_by_project(session, row.project_id, since)
     same = row.since == since
     for name in MEASURES:
-        known = getattr(row, f"spent_{name}") if same else 0
-        setattr(row, f"spent_{name}", max(known or 0, getattr(spent, name)))
+        spent_before = getattr(row, f"spent_{name}") if same else 0
+        setattr(row, f"spent_{name}", max(spent_before or 0, getattr(spent, name)))
     row.since, row.counted_at = since, now
     amounts = Spending(row.spent_usd, row.spent_tokens, row.spent_desktop_hours)
     whose = f"the project {project}{' this month' if row.period == 'month' else ''}"

@@ -59,8 +59,8 @@ def import_results(  # noqa: PLR0913 - what a run needs
         Conflict: the same results are imported already, or the project is over its disk quota.
     """
     row, task_set = get_benchmark(session, benchmark), version_of(session, benchmark, version)
-    known = {task.key: task for task in tasks.all_of(session, task_set.id)}
-    _check(results.episodes, known, f"{row.name} v{task_set.version}")
+    tasks_by_key = {task.key: task for task in tasks.all_of(session, task_set.id)}
+    _check(results.episodes, tasks_by_key, f"{row.name} v{task_set.version}")
     content = digest([str(task_set.id), results.model_dump(mode="json")])
     same = repository.by_key(session, project.id, f"results:{content}")
     if same is not None:
@@ -86,7 +86,7 @@ def import_results(  # noqa: PLR0913 - what a run needs
     session.add(run)
     session.flush()  # Episodes and events refer to it.
     now = workers.now(session)
-    episodes.add_all(session, [_columns(run, episode, known[episode.task], now) for episode in results.episodes])
+    episodes.add_all(session, [_columns(run, episode, tasks_by_key[episode.task], now) for episode in results.episodes])
     data = {"benchmark": row.name, "agent": config.agent, "episodes": len(results.episodes), "origin": run.origin}
     events.append(session, run, EventKind.RUN_SUBMITTED, data)
     settle(session, run)
@@ -111,9 +111,9 @@ def _row(config: RunConfig, pins: Mapping[str, Any], content: str, *, name: str,
 
 def config_of(results: OutsideResults) -> RunConfig:
     """Known settings of the measurement; other fields are not set, and not stored."""
-    known: dict[str, Any] = {} if results.screen is None else {"screen": results.screen}
+    screen: dict[str, Any] = {} if results.screen is None else {"screen": results.screen}
     if results.max_steps is not None:
-        known["budget"] = Budget(max_steps=results.max_steps)
+        screen["budget"] = Budget(max_steps=results.max_steps)
     return RunConfig(
         agent=OUTSIDE_AGENT,
         params={"model": results.model},
@@ -123,12 +123,12 @@ def config_of(results: OutsideResults) -> RunConfig:
         variant=None,
         perturbation=None,
         repeats=max(episode.repeat for episode in results.episodes),
-        **known,
+        **screen,
     )
 
 
-def _check(results: Sequence[OutsideEpisode], known: Mapping[str, Task], tasks_of: str) -> None:
-    unknown = sorted({result.task for result in results} - known.keys())
+def _check(results: Sequence[OutsideEpisode], tasks_by_key: Mapping[str, Task], tasks_of: str) -> None:
+    unknown = sorted({result.task for result in results} - tasks_by_key.keys())
     if unknown:
         more = len(unknown) - MOST_LISTED
         listed = ", ".join(unknown[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -69,10 +69,10 @@ def with_answering_model(pins: Mapping[str, Any], model: str) -> dict[str, Any] 
     pin = pins.get("model")
     if not model or not isinstance(pin, Mapping):
         return None
-    known = list(pin.get("answered", ()))
-    if model in known or len(known) >= MOST_MODELS:
+    models = list(pin.get("answered", ()))
+    if model in models or len(models) >= MOST_MODELS:
         return None
-    return {**pins, "model": {**pin, "answered": [*known, model]}}
+    return {**pins, "model": {**pin, "answered": [*models, model]}}
 
 
 @cache

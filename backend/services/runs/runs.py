@@ -90,9 +90,9 @@ def submit_run(
         Conflict: Agent, provider or image does not work here, or the project is over its disk quota.
     """
     if request.idempotency_key:
-        known = repository.by_key(session, project.id, request.idempotency_key)
-        if known is not None:
-            return _check_same_request(known, request)
+        existing = repository.by_key(session, project.id, request.idempotency_key)
+        if existing is not None:
+            return _check_same_request(existing, request)
     maintenance_mode.refuse_in_maintenance(session)
     if request.without_episodes and not request.accepts_episodes:
         raise Invalid("A run without episodes must accept them.", code="invalid_request", path="accepts_episodes")
@@ -195,8 +195,8 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
 ) -> int:
     """Episodes of these tasks: all first repeats, then all second ones, so that early results cover every task."""
     used = episodes.repeat_counts(session, run.id)
-    known = can if can.reported else None
-    why_not = reasons(session, known, config, selected, purpose=run.purpose, lacking=lacking)
+    reported = can if can.reported else None
+    why_not = reasons(session, reported, config, selected, purpose=run.purpose, lacking=lacking)
     seconds = expectations(session, run, ((task, task.spec.get("max_steps")) for task in selected))
     rows: list[dict[str, Any]] = []
     human = bool(can.agents.get(config.agent, {}).get("human"))
@@ -207,8 +207,8 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
             seed = episode_seed(config.seed, task.key, repeat)
             row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat_index": repeat, "seed": seed}
             row |= {"requirements_id": task.requirements_id, "estimated_seconds": seconds[task.id]}
-            why = human_runs.waiting_columns(why_not[task.id]) if human else reason_columns(why_not[task.id])
-            rows.append({**row, "state": state.value, **why})
+            reason = human_runs.waiting_columns(why_not[task.id]) if human else reason_columns(why_not[task.id])
+            rows.append({**row, "state": state.value, **reason})
     episodes.add_all(session, rows)
     run.rollup_stale = True
     return len(rows)

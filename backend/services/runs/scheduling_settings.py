@@ -92,19 +92,19 @@ def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectVi
         raise Invalid(
             problem_words(first), code="invalid_request", path=".".join(str(part) for part in first["loc"])
         ) from None
-    known = PROVIDERS | workers.providers_by_name(session)
-    _check_providers("quota", changes.get("quota", {}), {ALL, *known})
-    _check_providers("reserved", changes.get("reserved", {}), known)
+    providers = PROVIDERS | workers.providers_by_name(session)
+    _check_providers("quota", changes.get("quota", {}), {ALL, *providers})
+    _check_providers("reserved", changes.get("reserved", {}), providers)
     row.weight, row.quota, row.reserved = rules.weight, dict(rules.quota), dict(rules.reserved)
     worker_wakeup.wake_workers(session)
     return next(project for project in list_projects(session) if project.name == name)
 
 
-def _check_providers(rule: str, named: Iterable[str], known: Collection[str]) -> None:
+def _check_providers(rule: str, named: Iterable[str], providers: Collection[str]) -> None:
     """A rule for an unknown provider would have no effect."""
     for name in named:
-        if name not in known:
-            words = f"there is no provider {name!r}, only {', '.join(sorted(known))}"
+        if name not in providers:
+            words = f"there is no provider {name!r}, only {', '.join(sorted(providers))}"
             raise Invalid(words, code="invalid_request", path=f"{rule}.{name}")
 
 

@@ -31,12 +31,12 @@ def _filter(session: Session, task_set_id: UUID, request: RunRequest) -> TaskFil
     globs = [task for task in request.tasks if not task.startswith(SELECTION) and set("*?[") & set(task)]
     if len(globs) > MOST_GLOBS or any("[" in glob for glob in globs):
         return None
-    known = parts.selections(session, task_set_id) if names else {}
+    selections = parts.selections(session, task_set_id) if names else {}
     try:
         where = label_filter(request.where)
     except Invalid:
         return None
-    if not names <= known.keys():
+    if not names <= selections.keys():
         return None
     keys = {task for task in request.tasks if not task.startswith(SELECTION)}.difference(globs)
-    return TaskFilter(keys=sorted(keys.union(*(known[name] for name in names))), globs=globs, where=where)
+    return TaskFilter(keys=sorted(keys.union(*(selections[name] for name in names))), globs=globs, where=where)

@@ -18,11 +18,11 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
     task_set_id = repository.task_set_of(session, run_id)
     if task_set_id is None:
         return []
-    known = _FACTS.get_or_make(task_set_id, dict)
+    facts = _FACTS.get_or_make(task_set_id, dict)
 
     def facts_of(tasks: Collection[str]) -> Mapping[str, TaskFileFacts]:
-        if missing := [task for task in tasks if task not in known]:
-            known.update(repository.task_facts(session, missing))
-        return known
+        if missing := [task for task in tasks if task not in facts]:
+            facts.update(repository.task_facts(session, missing))
+        return facts
 
     return repository.task_totals(session, run_id, facts_of)

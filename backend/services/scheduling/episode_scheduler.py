@@ -238,8 +238,8 @@ class _EpisodeSelection:
                 starting.append(StartingEpisode(episode, task, self.facts[episode.run_id]))
         return starting
 
-    def _put_back(self, episode: StartedEpisode, why: UnreadableConfig) -> None:
-        repository.put_back(self.session, episode.id, unread(self.able.worker, why.message))
+    def _put_back(self, episode: StartedEpisode, error: UnreadableConfig) -> None:
+        repository.put_back(self.session, episode.id, unread(self.able.worker, error.message))
         config_cache.note_unread(self.session, episode.run_id, {episode.task_id})
         self.unread.add((episode.run_id, episode.task_id))
         if len(self.unread) >= MOST_UNREAD:

@@ -64,8 +64,10 @@ def episode_demand(
     seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
     demand: list[EpisodeDemand] = []
     for provider in sorted({row.provider for row, _ in pairs}):
-        mine = [(row, need, numbers.get((row.id, need.id), 0)) for row, need in pairs if row.provider == provider]
-        demand += _of_provider(session, provider, rows, mine, dict(seats))
+        of_provider = [
+            (row, need, numbers.get((row.id, need.id), 0)) for row, need in pairs if row.provider == provider
+        ]
+        demand += _of_provider(session, provider, rows, of_provider, dict(seats))
     return demand
 
 

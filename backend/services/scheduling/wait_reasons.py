@@ -161,18 +161,18 @@ class _QueueView:
         none_able = bool(reasons) and len(reasons) == len(needs)
         hindrances += [refusal or min(reasons, key=lambda reason: len(reason.text))] if none_able else []
         hindrances += [shut] if (shut := self._closed_reason(run.provider)) else []
-        now, mine = self._now(run.provider), self._run(run)
+        now, load = self._now(run.provider), self._run(run)
         reason = self._hold_reason(run.id) if waiting <= slots else None
-        return concurrency(now, mine, slots, waiting, hindrances, self._wanted_before(now, mine), reason)
+        return concurrency(now, load, slots, waiting, hindrances, self._wanted_before(now, load), reason)
 
     def _stand(self, run: Run) -> RunStanding:
         slots, free = self._slots_of(run.provider)
-        now, mine = self._now(run.provider), self._run(run)
+        now, load = self._now(run.provider), self._run(run)
         agent, image = self._agent(run), _image(run)
-        first = self._first(now, mine)
+        first = self._first(now, load)
         refusal, shut = self._refusal(run.provider), self._closed_reason(run.provider)
         return RunStanding(
-            run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first, refusal, shut
+            run.state, run.provider, agent, image, self._hindrance(load), slots, free, first, refusal, shut
         )
 
     def _hindrance(self, run: RunLoad) -> Reason | None:
@@ -191,18 +191,18 @@ class _QueueView:
         hold = "" if reason.code is ReasonCode.PERSON else "on hold: "
         return Reason(reason.code, f"the rest is {hold}{reason.text}")
 
-    def _first(self, now: QueueSnapshot, mine: RunLoad) -> str:
+    def _first(self, now: QueueSnapshot, load: RunLoad) -> str:
         """Runs that precede this one regardless of shares, with the episodes that they may start."""
-        number = sum(self._beginning_before(now, mine).values())
+        number = sum(self._beginning_before(now, load).values())
         return f"{number} episode{'' if number == 1 else 's'} of higher-priority runs first" if number else ""
 
-    def _wanted_before(self, now: QueueSnapshot, mine: RunLoad) -> int:
+    def _wanted_before(self, now: QueueSnapshot, load: RunLoad) -> int:
         """Slots that these have or could use now."""
-        return sum(run.in_use for run in _before(now, mine)) + sum(self._beginning_before(now, mine).values())
+        return sum(run.in_use for run in _before(now, load)) + sum(self._beginning_before(now, load).values())
 
-    def _beginning_before(self, now: QueueSnapshot, mine: RunLoad) -> dict[UUID, int]:
+    def _beginning_before(self, now: QueueSnapshot, load: RunLoad) -> dict[UUID, int]:
         """Waiting episodes of each more urgent run that lack only slots."""
-        before = [run.id for run in _before(now, mine)]
+        before = [run.id for run in _before(now, load)]
         return beginning(now, repository.count_waiting(self._session, before)) if before else {}
 
     def _starts(self, run: Run, queue_position: QueuePosition) -> datetime | None:
@@ -213,10 +213,10 @@ class _QueueView:
 
     def _at_once(self, run: Run) -> int:
         """How many it can run if no preceding run starts more; 0 while it waits for its model."""
-        now, mine = self._now(run.provider), self._run(run)
-        urgent = sum(load.in_use for load in _before(now, mine))
-        limit = concurrency(now, mine, self._slots_of(run.provider)[0], mine.in_use + 1, urgent=urgent)
-        return 0 if mine.model_waits else limit.limit
+        now, run_load = self._now(run.provider), self._run(run)
+        urgent = sum(load.in_use for load in _before(now, run_load))
+        limit = concurrency(now, run_load, self._slots_of(run.provider)[0], run_load.in_use + 1, urgent=urgent)
+        return 0 if run_load.model_waits else limit.limit
 
     def _lacking(self, need: Requirements | None) -> str:
         return shortage(need.licences, self._seats) if need is not None and need.licences else ""
@@ -298,6 +298,6 @@ def _image(run: Run) -> str | None:
     return None if image is None else str(image)
 
 
-def _before(now: QueueSnapshot, mine: RunLoad) -> list[RunLoad]:
+def _before(now: QueueSnapshot, load: RunLoad) -> list[RunLoad]:
     """Runs that precede one regardless of shares."""
-    return [run for run in now.runs if run.id != mine.id and rank(now, run) > rank(now, mine)]
+    return [run for run in now.runs if run.id != load.id and rank(now, run) > rank(now, load)]

@@ -82,9 +82,9 @@ def import_set(session: Session, new: NewSet, form: SetForm, folder: Path, store
         raise Invalid("a set of a run is created from it, not imported", code="invalid_request", path="form")
     demonstrations = read_set(form, folder)
     content = digest([demonstration.model_dump(mode="json") for demonstration in demonstrations])
-    known = _existing_set(session, new, form, content)
-    if known is not None:
-        return known
+    existing = _existing_set(session, new, form, content)
+    if existing is not None:
+        return existing
     refuse_over_quota(session, new.project.id)
     row = _add(session, new, form, content)
     for demonstration in demonstrations:
@@ -137,9 +137,9 @@ def set_from_run(
     run = get_run(session, run_id)
     rows = repository.scored_attempts(session, run.id, least_score)
     content = digest([str(row.Attempt.id) for row in rows])
-    known = _existing_set(session, new, SetForm.RUN, content)
-    if known is not None:
-        return known
+    existing = _existing_set(session, new, SetForm.RUN, content)
+    if existing is not None:
+        return existing
     refuse_over_quota(session, new.project.id)
     row = _add(session, new, SetForm.RUN, content)
     number = sum(_add_attempt(session, row, source.Attempt, source.Task, source.Run, store) for source in rows)
@@ -228,14 +228,14 @@ def _existing_set(session: Session, new: NewSet, form: SetForm, content: str) ->
     """The same set, if it is there already. Raises Invalid, Conflict."""
     if not re.fullmatch(NAME, new.name):
         raise Invalid("expected letters, digits, dots, dashes and underscores", code="invalid_name", path="name")
-    known = repository.by_name(session, new.project.id, new.name)
-    if known is not None and (known.form, known.content_hash) != (form.value, content):
+    existing = repository.by_name(session, new.project.id, new.name)
+    if existing is not None and (existing.form, existing.content_hash) != (form.value, content):
         raise Conflict(
             f"there is another set of demonstrations called {new.name!r}",
             code="name_already_used",
             hint="Choose another name: a set never changes.",
         )
-    return known
+    return existing
 
 
 def _add(session: Session, new: NewSet, form: SetForm, content: str) -> DemonstrationSet:

@@ -106,9 +106,9 @@ def submit_offline_study(
         Conflict: the project is over its disk quota, or the installation is in maintenance mode.
     """
     request_hash = digest(study.model_dump(mode="json", exclude_unset=True))
-    known = repository.by_key(session, project.id, key) if key else None
-    if known is not None:
-        return _same(known, request_hash)
+    existing = repository.by_key(session, project.id, key) if key else None
+    if existing is not None:
+        return _same(existing, request_hash)
     maintenance_mode.refuse_in_maintenance(session)
     refuse_over_quota(session, project.id)
     of = get_set(session, project, study.demonstrations)

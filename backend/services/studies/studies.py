@@ -109,9 +109,9 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
     shares = tuning.model_dump(exclude_unset=True)
     request_hash = digest(study.model_dump(mode="json", exclude_unset=True) | shares)
     if key:
-        known = repository.by_key(session, project.id, key)
-        if known is not None:
-            return _same(known, request_hash, key)
+        existing = repository.by_key(session, project.id, key)
+        if existing is not None:
+            return _same(existing, request_hash, key)
     drawn = _with_sample(session, study)
     grid = cells(drawn)
     _check_size(session, drawn, grid)

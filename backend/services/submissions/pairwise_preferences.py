@@ -105,9 +105,11 @@ def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random)
     """
     entries, choices = _entries(session, benchmark), _choices(session, benchmark)
     names = {entry.work.id: entry.name for entry in entries}
-    mine = {_pair(choice) for choice in choices if choice.actor_id == actor.id}
+    chosen_pairs = {_pair(choice) for choice in choices if choice.actor_id == actor.id}
     every = list(_pairs(entries))
-    open_ = [(first, second) for first, second in every if frozenset({first.work.id, second.work.id}) not in mine]
+    open_ = [
+        (first, second) for first, second in every if frozenset({first.work.id, second.work.id}) not in chosen_pairs
+    ]
     if not open_:
         return None
     met = Counter(frozenset({names.get(choice.left_id), names.get(choice.right_id)}) for choice in choices)

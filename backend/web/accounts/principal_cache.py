@@ -32,9 +32,9 @@ class PrincipalCache:
     async def principal(self, credentials: Credentials, *, only_reads: bool) -> Principal | None:
         """The principal of a session or token; None if it is not in force. Raises Unavailable."""
         now = self._clock()
-        since, known = self._known.get(credentials, (-SECONDS, None))
-        if only_reads and known is not None and now - since < SECONDS:
-            return known
+        since, cached = self._known.get(credentials, (-SECONDS, None))
+        if only_reads and cached is not None and now - since < SECONDS:
+            return cached
         changes = self._changes
         principal = await self._ask(credentials)
         if principal is None:

@@ -104,9 +104,9 @@ def newest_of_all(edge: AppContext) -> tuple[UUID | None, LiveMarks]:
 async def all_events(socket: WebSocket) -> None:
     """Sends a small object whenever something has happened in any run, at most once a second."""
     edge: AppContext = socket.app.state.edge
-    known = await _newest(edge, None)
+    newest_sent = await _newest(edge, None)
     await socket.accept()
-    await until_closed(socket, _send_signs(socket, edge, known))
+    await until_closed(socket, _send_signs(socket, edge, newest_sent))
 
 
 Newest = tuple[UUID | None, LiveMarks]

@@ -56,10 +56,10 @@ def pack_frame(frame: LiveFrame, last_picture: int | None = None) -> bytes:
 def message(feed: FrameFeed, frame: LiveFrame, last_picture: int | None) -> bytes:
     """`pack_frame`, once for all viewers of the feed who get the same at about the same time."""
     key = (frame.seq, last_picture is not None and frame.meta.get("picture") == last_picture)
-    known, now = feed.message, time.monotonic()
-    if known is None or known[0] != key or now - known[1] > SAME_SECONDS:
-        known = feed.message = key, now, pack_frame(frame, last_picture)
-    return known[2]
+    last_message, now = feed.message, time.monotonic()
+    if last_message is None or last_message[0] != key or now - last_message[1] > SAME_SECONDS:
+        last_message = feed.message = key, now, pack_frame(frame, last_picture)
+    return last_message[2]
 
 
 @router.websocket("/ws/attempts/{attempt_id}/live")

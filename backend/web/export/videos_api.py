@@ -27,9 +27,9 @@ def make(edge: EdgeDep, attempt_id: Id) -> VideoView:
 def ensure_video(edge: AppContext, attempt_id: Id) -> VideoView:
     """The video, made if there is none; no transaction is open meanwhile."""
     with read_only(edge.factory) as session:
-        known = service.find(session, attempt_id)
-        if known is not None:
-            return known
+        video = service.find(session, attempt_id)
+        if video is not None:
+            return video
         planned = service.plan(session, attempt_id)
     sha256, size = service.make(planned, edge.store)
     with unit_of_work(edge.factory) as session:

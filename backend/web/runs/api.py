@@ -218,8 +218,8 @@ def all_episodes(session: Session, run_id: UUID) -> list[EpisodeSummary]:
 
 def episode_views(session: Session, run: models.Run, rows: Sequence[EpisodeSummary]) -> list[EpisodeView]:
     """Episodes of a run with their wait reasons, from one snapshot of the queue."""
-    why = explain(session, [row.episode for row in rows])
-    return [episode_view(row, run.config, why.get(row.episode.id)) for row in rows]
+    wait_reasons = explain(session, [row.episode for row in rows])
+    return [episode_view(row, run.config, wait_reasons.get(row.episode.id)) for row in rows]
 
 
 @router.get("/runs/{run_id}")

@@ -98,10 +98,10 @@ def options_of(
         if text(form, name):
             options[name] = run_form.options_of(name, text(form, name), problems)
         elif any(key.startswith(f"{name}.") for key in form):
-            known = {field.name: field for field in fields.get(name, ())}
-            typed = {key: text(form, f"{name}.{key}") for key in known}
-            values = run_form.params_of(list(known.values()), typed, problems, name)
-            options[name] = {key: value for key, value in values.items() if not known[key].has_default(value)}
+            fields_by_name = {field.name: field for field in fields.get(name, ())}
+            typed = {key: text(form, f"{name}.{key}") for key in fields_by_name}
+            values = run_form.params_of(list(fields_by_name.values()), typed, problems, name)
+            options[name] = {key: value for key, value in values.items() if not fields_by_name[key].has_default(value)}
     return {name: values for name, values in options.items() if values}
 
 

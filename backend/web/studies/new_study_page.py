@@ -153,8 +153,8 @@ def place_of(path: str, rows: Sequence[tuple[str, str]], *, with_sets: bool) -> 
         named = [at for at, (name, _) in enumerate(rows) if name and f"{path}.".startswith(f"factors.{name}.")]
         return f"factor_{max(named, key=lambda at: len(rows[at][0]), default=0)}"
     first = path.removeprefix("base.").removeprefix("budget.").partition(".")[0]
-    known = {*TEXTS, *LINES, *NUMBERS, *OBJECTS, *OWN}
-    return first if first in known else "more" if first in RunConfig.model_fields else ""
+    field_names = {*TEXTS, *LINES, *NUMBERS, *OBJECTS, *OWN}
+    return first if first in field_names else "more" if first in RunConfig.model_fields else ""
 
 
 def problems_by_field(

@@ -100,21 +100,23 @@ def _pass(settings: etree._Element, name: str, schema: Schema) -> Iterator[str]:
             yield f"{name}: {title} is missing"
 
 
-def _children(parent: etree._Element, known: Mapping[str, SettingSchema], where: str, stage: str) -> Iterator[str]:
+def _children(parent: etree._Element, settings: Mapping[str, SettingSchema], where: str, stage: str) -> Iterator[str]:
     tags = [etree.QName(child).localname for child in parent]
-    for name, setting in known.items():
+    for name, setting in settings.items():
         if name not in tags and (setting.required or stage in setting.required_in):
             yield f"{where}/{name}: missing"
         if tags.count(name) > 1 and not setting.several:
             yield f"{where}/{name}: occurs {tags.count(name)} times"
     for child, tag in zip(parent, tags, strict=True):
         path = f"{where}/{tag}"
-        if tag not in known or etree.QName(child).namespace != UNATTEND:
+        if tag not in settings or etree.QName(child).namespace != UNATTEND:
             yield f"{path}: unknown setting"
             continue
-        if known[tag].several and child.get(f"{{{WCM}}}action") != "add":
+        if settings[tag].several and child.get(f"{{{WCM}}}action") != "add":
             yield f'{path}: wcm:action="add" is missing'
-        yield from _children(child, known[tag].of, path, stage) if known[tag].of else _value(child, known[tag], path)
+        yield from (
+            _children(child, settings[tag].of, path, stage) if settings[tag].of else _value(child, settings[tag], path)
+        )
     orders = [order.text or "" for child in parent for order in child.findall(f"{{{UNATTEND}}}Order")]
     if orders != [str(number) for number in range(1, len(orders) + 1)]:
         yield f"{where}: Order has {', '.join(orders)}, not 1, 2, 3"

@@ -188,9 +188,9 @@ def programs_in_sets(catalog: Catalog, sets: Iterable[str]) -> Catalog:
         Invalid: A set has no programs.
     """
     names = set(sets)
-    known = {name for program in catalog.all() for name in program.sets}
-    if unknown := sorted(names - known):
-        hint = f"known: {', '.join(sorted(known))}"
+    set_names = {name for program in catalog.all() for name in program.sets}
+    if unknown := sorted(names - set_names):
+        hint = f"known: {', '.join(sorted(set_names))}"
         raise Invalid(
             f"no programs for the set {', '.join(unknown)}", code="invalid_image_plan", path="sets", hint=hint
         )

@@ -73,11 +73,13 @@ def open_token(connection: Connection, token_hash: str) -> OpenToken | None:
 
 def listing(session: Session, user_id: UUID, project_id: UUID, *, with_projects: bool) -> Sequence[AccessToken]:
     """A person's tokens that are not revoked, and the project's if asked for; the newest first. Not those of jobs."""
-    mine = AccessToken.user_id == user_id
+    of_user = AccessToken.user_id == user_id
     project = (
         AccessToken.user_id.is_(None) & (AccessToken.project_id == project_id) & AccessToken.trust_rule_id.is_(None)
     )
-    query = select(AccessToken).where(AccessToken.revoked_at.is_(None), or_(mine, project) if with_projects else mine)
+    query = select(AccessToken).where(
+        AccessToken.revoked_at.is_(None), or_(of_user, project) if with_projects else of_user
+    )
     return session.scalars(query.order_by(AccessToken.id.desc())).all()
 
 

@@ -117,8 +117,8 @@ def each_matches(session: Session, task_set_id: UUID, wish: TaskFilter) -> bool:
     columns: list[ColumnElement[bool]] = [select(Task.id).where(own, wish.condition).exists()]
     columns += [select(Task.id).where(own, condition).exists() for condition in conditions]
     if wish.keys:
-        known = select(func.count()).where(own, TaskFilter(keys=wish.keys).matching).scalar_subquery()
-        columns.append(known == len(set(wish.keys)))
+        matching = select(func.count()).where(own, TaskFilter(keys=wish.keys).matching).scalar_subquery()
+        columns.append(matching == len(set(wish.keys)))
     return all(session.execute(select(*columns)).one())
 
 

@@ -163,8 +163,8 @@ def note_waits(session: Session, worker_id: UUID, waits: Mapping[UUID, ModelWait
     The caller has just renewed these leases, so that nobody else writes them.
     """
     live = (Lease.worker_id == worker_id, Lease.released_at.is_(None))
-    known = select(Lease.id, Lease.model_wait, func.clock_timestamp().label("now")).where(*live)
-    for lease_id, stored, now in session.execute(known).all():
+    live_leases = select(Lease.id, Lease.model_wait, func.clock_timestamp().label("now")).where(*live)
+    for lease_id, stored, now in session.execute(live_leases).all():
         wait = waits.get(lease_id)
         if stored is None if wait is None else wait.same(stored):
             continue

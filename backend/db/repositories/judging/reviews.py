@@ -71,13 +71,13 @@ def _answers(kind: str) -> Select[UUID, UUID]:
 def next_item(session: Session, judge: Judge, actor_id: UUID, people: int) -> ReviewItem | None:
     """The next item for a person: not judged by them and by fewer than `people`; partly judged ones first."""
     answers = _answers(judge.kind).subquery()
-    mine = select(answers.c.attempt_id).where(answers.c.actor_id == actor_id)
+    reviewed_by_actor = select(answers.c.attempt_id).where(answers.c.actor_id == actor_id)
     counts = select(answers.c.attempt_id, func.count().label("n")).group_by(answers.c.attempt_id).subquery()
     number = func.coalesce(counts.c.n, 0)
     query = (
         select(ReviewItem)
         .outerjoin(counts, counts.c.attempt_id == ReviewItem.attempt_id)
-        .where(ReviewItem.judge_id == judge.id, ReviewItem.attempt_id.not_in(mine), number < people)
+        .where(ReviewItem.judge_id == judge.id, ReviewItem.attempt_id.not_in(reviewed_by_actor), number < people)
         .order_by(number.desc(), ReviewItem.id)
     )
     return session.scalar(query.limit(1))

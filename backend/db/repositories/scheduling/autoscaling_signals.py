@@ -95,10 +95,10 @@ def slots(session: Session) -> Sequence[AnyRow]:
 def served() -> ColumnElement[bool]:
     """Whether a worker is online that could use a query's `Slot` of its `Node`."""
     online = Worker.state == WorkerState.ONLINE.value
-    mine = select(Worker.id).where(online, Worker.node_id == Node.id).exists()
+    has_worker = select(Worker.id).where(online, Worker.node_id == Node.id).exists()
     cluster = Worker.capabilities["providers"][Slot.provider]["cluster"].astext
     of_cluster = select(Worker.id).where(online, cluster == Node.cluster).exists()
-    return case((Node.cluster == "", mine), else_=of_cluster)  # noqa: PLC1901 - SQL
+    return case((Node.cluster == "", has_worker), else_=of_cluster)  # noqa: PLC1901 - SQL
 
 
 def lost_since(session: Session, since: datetime) -> Sequence[AnyRow]:

@@ -233,8 +233,8 @@ def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:
     """Running desktops of projects, by provider."""
     by_project: dict[UUID, dict[str, int]] = {}
     for row in queue(session):
-        mine = by_project.setdefault(row.project_id, {})
-        mine[row.provider] = mine.get(row.provider, 0) + row.in_use
+        of_project = by_project.setdefault(row.project_id, {})
+        of_project[row.provider] = of_project.get(row.provider, 0) + row.in_use
     return by_project
 
 

@@ -13,12 +13,12 @@ from backend.domain.model.score import MetricValue
 Same = Callable[[str, str], bool]
 
 
-def kind_of(rules: Any, *known: str) -> str:
+def kind_of(rules: Any, *kinds: str) -> str:
     """The rule's `type`. Raises EvaluatorFailed if it is unknown."""
     kind = rule(rules, "type")
-    if kind not in known:
+    if kind not in kinds:
         raise EvaluatorFailed(
-            f"the rule's type is {short(kind)}, expected one of {', '.join(known)}", code="invalid_rule", hint=HINT
+            f"the rule's type is {short(kind)}, expected one of {', '.join(kinds)}", code="invalid_rule", hint=HINT
         )
     return str(kind)
 

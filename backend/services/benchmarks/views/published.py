@@ -61,8 +61,8 @@ def published_suite(session: Session, name: str) -> PublishedSuiteDetail:
                 )
                 results.setdefault(figure.source, []).append(row)
             return PublishedSuiteDetail(**_fields(paper, _imported_names(session)), results=results)
-    known = ", ".join(paper.name for paper in SUITE_PAPERS)
-    raise NotFound(f"there is no published suite {name!r}", code="suite_not_found", hint=f"Known: {known}.")
+    names = ", ".join(paper.name for paper in SUITE_PAPERS)
+    raise NotFound(f"there is no published suite {name!r}", code="suite_not_found", hint=f"Known: {names}.")
 
 
 FIGURES_HEAD = ("source", "agent", "observation", "group_kind", "group", "measure", "value", "unit", "note")

@@ -122,10 +122,10 @@ def endpoints_page(session: Session, window: str) -> EndpointsPage:
     for usage in usage_since(session, WINDOWS[window]):
         sums.setdefault(usage.endpoint, []).append(usage)
     waits = live_waits(session)
-    known = {offer.name for offer in offers}
-    gone = [ModelView(name, "", ok=False, reason="", workers=()) for name in sorted({*sums, *waits} - known)]
+    names = {offer.name for offer in offers}
+    gone = [ModelView(name, "", ok=False, reason="", workers=()) for name in sorted({*sums, *waits} - names)]
     views = [
-        _endpoint(offer, sums.get(offer.name, []), waits.get(offer.name, []), known=offer.name in known)
+        _endpoint(offer, sums.get(offer.name, []), waits.get(offer.name, []), known=offer.name in names)
         for offer in [*offers, *gone]
     ]
     return EndpointsPage(window, views)

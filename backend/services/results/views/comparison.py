@@ -100,22 +100,22 @@ _RESULTS: LruCache[tuple[tuple[ResultsKey, ...], ...], _Results] = LruCache(8)
 def _results_of(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -> _Results:
     """The results, remembered while none of the runs changes."""
     keys = [[results_key(get_run(session, run_id)) for run_id in runs] for runs in groups]
-    known = tuple(tuple(key for key in runs if key is not None) for runs in keys)
-    if sum(map(len, known)) < sum(map(len, keys)):
+    keys_of_sides = tuple(tuple(key for key in runs if key is not None) for runs in keys)
+    if sum(map(len, keys_of_sides)) < sum(map(len, keys)):
         return _results(session, groups, seed)
-    return _RESULTS.get_or_make(known, lambda: _results(session, groups, seed))
+    return _RESULTS.get_or_make(keys_of_sides, lambda: _results(session, groups, seed))
 
 
 def _results(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -> _Results:
     results = ComparedResults(session, groups)
     tests = {at: compare_columns(results.pair(at), seed=seed) for at in range(1, len(groups))}
-    known = {at: test for at, test in tests.items() if test is not None}
-    adjusted = holm([test.p_value for test in known.values()])
+    defined = {at: test for at, test in tests.items() if test is not None}
+    adjusted = holm([test.p_value for test in defined.values()])
     return _Results(
         runs=[results.run(at) for at in range(len(groups))],
         differences={
             at: (test, results.difference(at, test, p_value))
-            for (at, test), p_value in zip(known.items(), adjusted, strict=True)
+            for (at, test), p_value in zip(defined.items(), adjusted, strict=True)
         },
         tasks=results,
     )

@@ -118,8 +118,8 @@ def _row(row: BoardRow, label: str) -> BoardCutRow:
     )
 
 
-def _no_label(label: str, *known: str) -> NotFound:
-    hint = f"Its labels: {', '.join(known)}." if known else "The benchmark's page lists its labels."
+def _no_label(label: str, *labels: str) -> NotFound:
+    hint = f"Its labels: {', '.join(labels)}." if labels else "The benchmark's page lists its labels."
     return NotFound(f"the tasks have no label {label!r}", code="label_not_found", hint=hint)
 
 

@@ -106,13 +106,13 @@ ROWS_HEAD = ("task", "episode", "score", "ended_by", "suggested", "person", "lab
 def label_rows(draw: FailureSample) -> Iterator[list[Any]]:
     """Episodes of the sample, one row per person."""
     for row in draw.episodes:
-        known = [row.task, str(row.episode), row.score, row.ended_by]
-        known.append(" ".join(suggestion.label for suggestion in row.suggested))
+        columns = [row.task, str(row.episode), row.score, row.ended_by]
+        columns.append(" ".join(suggestion.label for suggestion in row.suggested))
         if not row.reviews:
-            yield [*known, "", "", "", "", ""]
+            yield [*columns, "", "", "", "", ""]
         for review in row.reviews:
             yield [
-                *known,
+                *columns,
                 review.person,
                 *(" ".join(x) for x in (review.labels, review.accepted, review.rejected)),
                 review.note,

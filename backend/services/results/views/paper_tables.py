@@ -187,9 +187,9 @@ def _published_rows(
     table: PaperTable, columns: Sequence[PaperColumn], figures: Sequence[ReportedFigure], footnotes: dict[str, int]
 ) -> Iterator[PaperRow]:
     for agent, inputs in dict.fromkeys((figure.agent, figure.inputs) for figure in figures):
-        mine = [figure for figure in figures if (figure.agent, figure.inputs) == (agent, inputs)]
+        of_row = [figure for figure in figures if (figure.agent, figure.inputs) == (agent, inputs)]
         for measure in table.measures:
-            cells = [_published_cell(column, measure, mine, footnotes) for column in columns]
+            cells = [_published_cell(column, measure, of_row, footnotes) for column in columns]
             if any(cells):
                 yield PaperRow(title=agent, inputs=inputs, measure=_title(measure), cells=cells)
 

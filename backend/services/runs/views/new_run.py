@@ -180,11 +180,11 @@ def new_run(
     """The form for a benchmark (default: the last used one), with what can run on that provider's image."""
     able = abilities(session)
     why_not = partial(able.why_not, provider, image=image or None)
-    known = _benchmarks(session, why_not)
-    names = [name for name, _ in known]
+    benchmarks = _benchmarks(session, why_not)
+    names = [name for name, _ in benchmarks]
     selected = benchmark if benchmark in names else (names[0] if names else "")
     page = NewRun(
-        benchmarks=known,
+        benchmarks=benchmarks,
         benchmark=selected,
         agents=[(agent, parameters(agent.schema)) for agent in able.agents],
         able=able,

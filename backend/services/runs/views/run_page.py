@@ -364,10 +364,12 @@ def loss_group(row: AnyRow) -> LossGroup:
 def _episodes(
     session: Session, configs: Mapping[UUID, Mapping[str, Any]], rows: Sequence[AnyRow], unrated: UUID | None
 ) -> EpisodeList:
-    why = explain(session, [row.Episode for row in rows[:PAGE]])
+    wait_reasons = explain(session, [row.Episode for row in rows[:PAGE]])
     views = [
         episode_view(
-            EpisodeSummary(row.Episode, row.Task, row.Attempt), configs[row.Episode.run_id], why.get(row.Episode.id)
+            EpisodeSummary(row.Episode, row.Task, row.Attempt),
+            configs[row.Episode.run_id],
+            wait_reasons.get(row.Episode.id),
         )
         for row in rows[:PAGE]
     ]

@@ -345,10 +345,10 @@ def step_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
 def measure_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Differences of measures, flat: one row per level and measure."""
     for level in results.comparisons:
-        known = {"factor": level.factor, "base": level_label(level.base), "level": level_label(level.level)}
+        identity = {"factor": level.factor, "base": level_label(level.base), "level": level_label(level.level)}
         for name, measure in level.measures.items():
             counts = {"measure": name, "pairs": measure.pairs, "undefined": measure.undefined}
-            yield {**known, **counts, **_rate_cells("mean", measure.difference)}
+            yield {**identity, **counts, **_rate_cells("mean", measure.difference)}
 
 
 def sensitivity_rows(results: StudyResults) -> Iterator[dict[str, Any]]:

@@ -15,6 +15,6 @@ class FindInstalledExtensionName(ProfileSetting):
     """
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        known = at(settings, "extensions.settings", {})
-        extensions = known.values() if isinstance(known, Mapping) else ()
+        installed = at(settings, "extensions.settings", {})
+        extensions = installed.values() if isinstance(installed, Mapping) else ()
         return [name for extension in extensions if isinstance(name := at(extension, "manifest.name"), str)]

@@ -12,6 +12,6 @@ class FindUnpackedExtensionPath(ProfileSetting):
     """`user_data_dir`. The value is a list of paths: absolute for unpacked extensions, else relative to the profile."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        known = at(settings, "extensions.settings", {})
-        extensions = known.values() if isinstance(known, Mapping) else ()
+        installed = at(settings, "extensions.settings", {})
+        extensions = installed.values() if isinstance(installed, Mapping) else ()
         return [path for extension in extensions if isinstance(path := at(extension, "path"), str)]

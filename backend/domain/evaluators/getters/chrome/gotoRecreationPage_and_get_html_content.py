@@ -66,11 +66,11 @@ def _follow(context: SetupContext, browser: Browser, tab: str, name: str) -> Any
     start = Script(context.desktop, browser, tab)
     start.fill(FIELD, "Diamond")
     start.click(SEARCH)
-    known = {tab.id for tab in browser.tabs()}
+    tab_ids = {tab.id for tab in browser.tabs()}
     start.click(RESULT)
 
     def opened() -> list[str]:
-        return [tab.id for tab in browser.tabs() if tab.id not in known]
+        return [tab.id for tab in browser.tabs() if tab.id not in tab_ids]
 
     if not look_again(context.desktop, lambda: bool(opened())):
         raise GuestRefused("the search result opened no page", kind="not_found")

@@ -46,8 +46,8 @@ def compare_docx_images(result: str | None, expected: str | None, *, strict_upst
 
 
 def _pictures(names: Sequence[str], parts: Mapping[str, bytes], *, as_stored: bool) -> list[DocumentPicture]:
-    known = {name: _document_picture(parts[name], as_stored=as_stored) for name in dict.fromkeys(names)}
-    return [known[name] for name in names]
+    pictures = {name: _document_picture(parts[name], as_stored=as_stored) for name in dict.fromkeys(names)}
+    return [pictures[name] for name in names]
 
 
 def _judge(actual: list[DocumentPicture], expected: list[DocumentPicture]) -> MetricValue:

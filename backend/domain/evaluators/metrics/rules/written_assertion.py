@@ -57,10 +57,10 @@ def _contains(fact: AssertionFact, state: State) -> Goal:
 def _size(fact: AssertionFact, state: State) -> Goal:
     size, reason = tuple(fact.args[1:]), f"{fact.text} does not exist"
     for entry in state["files"][fact.text]:
-        picture, why = read_picture(entry["copy"])
+        picture, problem = read_picture(entry["copy"])
         if picture is not None and picture.size == size:
             return True, f"{entry['path']} is {picture.width}x{picture.height}"
-        reason = why if picture is None else f"{entry['path']} is {picture.width}x{picture.height}"
+        reason = problem if picture is None else f"{entry['path']} is {picture.width}x{picture.height}"
     return False, reason
 
 

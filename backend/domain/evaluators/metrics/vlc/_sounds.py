@@ -24,13 +24,13 @@ def compare_sounds(
         likeness: (distance, pairs) of the alignment -> value in [0, 1].
         strict: as published, two unreadable files are equal.
     """
-    gold, why = read_samples(expected)
+    gold, problem = read_samples(expected)
     if gold is None and not strict:
-        raise EvaluatorFailed(f"expected sound: {why}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected sound: {problem}", code="invalid_reference")
     actual, reason = read_samples(result)
     if actual is None or gold is None:
         both = actual is None and gold is None and bool(result) and bool(expected)
-        return verdict(strict and both, reason or f"expected sound: {why}")
+        return verdict(strict and both, reason or f"expected sound: {problem}")
     if len(actual) == len(gold) and bool((actual == gold).all()):
         return verdict(met=True, reason="the sounds are the same, sample by sample")
     distance, pairs = aligned_distance(_features(actual), _features(gold))

@@ -34,11 +34,11 @@ def compare_videos(
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise EvaluatorFailed(f"option `{name}` is {short(value)}, expected a number", code="invalid_rule")
     left, reason = _open_video(result)
-    right, why = _open_video(expected)
+    right, problem = _open_video(expected)
     if not strict_upstream and right is None:
-        raise EvaluatorFailed(f"expected video: {why}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected video: {problem}", code="invalid_reference")
     if left is None or right is None:
-        return verdict(strict_upstream and left is right, reason or why)
+        return verdict(strict_upstream and left is right, reason or problem)
     differing = 0
     pairs = zip_longest(left, right)
     for number, (actual, gold) in zip(range(1, max_frames_to_check + 1), pairs, strict=False):
