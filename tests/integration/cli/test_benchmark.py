@@ -34,7 +34,7 @@ class TestBenchmark:
         assert [(row["name"], row["task_set"]["version"]) for row in found] == [(name, 1) for name in OURS]
         assert found[0]["tasks"] == len(list(STARTER.glob("*/*.json"))) - len(list(STARTER.glob("assets/*.json")))
 
-    def test_the_same_files_change_nothing_and_changed_ones_make_a_version(self, url: str, tmp_path: Path) -> None:
+    def test_only_changed_files_create_a_version(self, url: str, tmp_path: Path) -> None:
         files = shutil.copytree(STARTER, tmp_path / "files")
         words = ("benchmark", "import", "starter", str(files), "--name", "mine", "-o", "json")
         first, same = (json.loads(deskarena(*words, server=url).stdout) for _ in range(2))
@@ -101,7 +101,7 @@ class TestSuites:
         shown = json.loads(deskarena("benchmark", "show", f"{kind}-sample", "-o", "json", server=url).stdout)
         assert (shown["tasks"], shown["infeasible"]) == (tasks, infeasible)
 
-    def test_the_folder_for_windows_is_told_by_its_name(self, url: str) -> None:
+    def test_windows_folder_is_recognized_by_its_name(self, url: str) -> None:
         words = ("benchmark", "import", "osworld", str(SAMPLES / OSWORLD_WINDOWS), "--name", "office", "-o", "json")
         made = json.loads(deskarena(*words, server=url).stdout)
         assert made["benchmark"]["tasks"] == 2
@@ -133,7 +133,7 @@ class TestSuites:
             ("windowsworld", Path("windowsworld"), (181, 12)),
         ],
     )
-    def test_the_published_ones(
+    def test_published_suites_are_imported(
         self, url: str, shared_dir: Path, kind: str, path: Path, counts: tuple[int, int]
     ) -> None:
         name = f"published-{counts[0]}"
@@ -147,7 +147,7 @@ class TestSuites:
 
 @pytest.mark.stack
 class TestOthers:
-    def test_no_worker_is_said_so(self, url: str) -> None:
+    def test_empty_worker_list_says_so(self, url: str) -> None:
         done = deskarena("worker", "list", server=url)
         assert (done.returncode, done.stdout) == (0, "")
         assert "No workers" in done.stderr

@@ -70,7 +70,7 @@ class TestConfiguration:
         assert service.queries == [{"configuration": [ROW["id"], other], "benchmark": ["starter"], "version": ["3"]}]
         assert "2 tasks left out: quarantined." in capsys.readouterr().out
 
-    def test_ids_that_are_none_are_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_invalid_ids_are_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
         with serving({}) as service, pytest.raises(SystemExit) as ended:
             main(["configuration", "compare", "x", "y", "--benchmark", "starter", "--server", service.url])
         assert ended.value.code == 2

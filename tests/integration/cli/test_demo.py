@@ -30,7 +30,7 @@ def refuse(folder: Path) -> None:
 @pytest.mark.stack
 @pytest.mark.desktop
 class TestDemo:
-    def test_one_object_about_a_run_on_a_real_desktop(self) -> None:
+    def test_demo_runs_on_a_real_desktop_and_prints_one_object(self) -> None:
         before = demo_folders()
         done = deskarena(
             "demo", "-o", "json", "--agent", "always_fail", "--tasks", ONE_TASK, "--slots", "1", timeout=200

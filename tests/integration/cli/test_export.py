@@ -101,7 +101,7 @@ class TestRun:
         assert "from_part=3" in wire.asked[0]
         assert contents(tmp_path / "out") == before
 
-    def test_goes_on_after_a_break_in_the_rows(self, wire: Wire, tmp_path: Path) -> None:
+    def test_resumes_after_a_break_in_the_rows(self, wire: Wire, tmp_path: Path) -> None:
         run(wire, tmp_path / "whole")
         wire.breaks_at = "/export"
         with raises_code(CliError, "connection_lost"):
@@ -114,7 +114,7 @@ class TestRun:
         assert f"from_part={there}" in wire.asked[0]
         assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
-    def test_goes_on_after_a_break_in_the_pictures(self, wire: Wire, tmp_path: Path) -> None:
+    def test_resumes_after_a_break_in_the_pictures(self, wire: Wire, tmp_path: Path) -> None:
         wire.breaks_at = "/artifacts/"
         with raises_code(CliError, "export_damaged"):
             run(wire, tmp_path / "out")
@@ -142,7 +142,7 @@ class TestRun:
         run(wire, tmp_path / "out")
         assert len(list((tmp_path / "out" / "data").iterdir())) == 3
 
-    def test_another_question_needs_another_folder(self, wire: Wire, tmp_path: Path) -> None:
+    def test_other_filters_need_another_folder(self, wire: Wire, tmp_path: Path) -> None:
         run(wire, tmp_path / "out")
         with raises_code(UsageError, "folder_not_empty"):
             run(wire, tmp_path / "out", form="chat")

@@ -60,7 +60,7 @@ def test_cut(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.split()[:5] == ["alpha", "L2", "50.0", "%", "(31.0-67.0)"]
 
 
-def test_nothing_yet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_board_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     with serving({"GET /api/v1/leaderboards/starter": {**BOARD, "rows": [], "conditions": None}}) as service:
         run(service, "show", "starter")
     assert capsys.readouterr().out.splitlines()[1:] == ["No runs yet."]

@@ -35,7 +35,7 @@ class TestSubmit:
             done = deskarena(*SUBMIT, "-o", "json", server=service.url)
         assert json.loads(done.stdout)["id"] == ID
 
-    def test_sends_everything_that_was_said(self) -> None:
+    def test_sends_every_option(self) -> None:
         with serving(answers(run())) as service:
             words = (
                 "--param",
@@ -72,7 +72,7 @@ class TestSubmit:
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == "deskarena: there is no agent called 'orakel' here. Did you mean oracle?\n"
 
-    def test_nobody_there_is_3_and_says_how_to_start_one(self) -> None:
+    def test_unreachable_service_exits_with_3_and_hints_at_up(self) -> None:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -193,7 +193,7 @@ class TestExport:
         assert (done.returncode, done.stdout) == (0, "")
         assert (tmp_path / "out.jsonl").read_bytes() == self.LINES
 
-    def test_of_another_tool_asks_for_its_format(self, tmp_path: Path) -> None:
+    def test_export_requests_the_chosen_format(self, tmp_path: Path) -> None:
         with serving({f"GET /api/v1/runs/{ID}/export": b"zip"}) as service:
             words = ("run", "export", ID, "--format", "inspect", "--no-pictures", "--out", str(tmp_path / "run.eval"))
             done = deskarena(*words, server=service.url)

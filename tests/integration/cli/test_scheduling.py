@@ -156,6 +156,6 @@ class TestQuarantine:
         assert deskarena("quarantine", "lift", "starter", key, "--reason", "mended")[0] == 0
         assert json.loads(deskarena("quarantine", "list", "-o", "json")[1]) == []
 
-    def test_an_unknown_task(self, deskarena: Any) -> None:
+    def test_unknown_task_is_refused(self, deskarena: Any) -> None:
         code, _, error = deskarena("quarantine", "lift", "starter", "files/none", "--reason", "x", "-o", "json")
         assert (code, json.loads(error)["error"]["code"]) == (ExitCode.USAGE, "unknown_task_key")

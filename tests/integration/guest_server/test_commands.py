@@ -59,7 +59,7 @@ class TestExecute:
         assert caught.value.kind == "timeout"
         wait(lambda: not session.processes("yes"), "yes is gone")
 
-    def test_a_program_left_behind_holds_nobody_up(self, session: RunningSession) -> None:
+    def test_background_program_does_not_delay_the_result(self, session: RunningSession) -> None:
         start = time.monotonic()
         assert session.desktop.execute("sleep 654 & echo done", shell=True).output == "done\n"  # noqa: S604
         assert time.monotonic() - start < 60
@@ -75,7 +75,7 @@ class TestExecute:
         result = session.desktop.execute("head -c 9000000 /dev/zero | tr '\\0' x", shell=True)  # noqa: S604
         assert "truncated" in result.output[-100:]
 
-    def test_output_that_is_no_text(self, session: RunningSession) -> None:
+    def test_binary_output_is_replaced(self, session: RunningSession) -> None:
         assert session.desktop.execute(["printf", r"a\377b"]).output == "a\ufffdb"
 
     def test_many_at_once(self, session: RunningSession) -> None:

@@ -70,7 +70,7 @@ class TestUpload:
         response = session.http.post("/setup/upload", content=body, headers=headers)
         assert (response.status_code, response.json()["error"]) == (400, "bad_request")
 
-    def test_no_form_at_all(self, session: RunningSession) -> None:
+    def test_missing_form_is_refused(self, session: RunningSession) -> None:
         response = session.http.post("/setup/upload", json={"file_path": "~/x"})
         assert (response.status_code, response.json()["error"]) == (400, "bad_request")
 
@@ -186,7 +186,7 @@ class TestPaths:
         assert session.post("/desktop_path").json() == {"desktop_path": f"{session.home}/Desktop"}
         assert session.post("/documents_path").json() == {"documents_path": f"{session.home}/Documents"}
 
-    def test_as_the_user_has_set_them(self, session: RunningSession) -> None:
+    def test_paths_follow_user_dirs(self, session: RunningSession) -> None:
         session.write(".config/user-dirs.dirs", 'XDG_DESKTOP_DIR="$HOME/Schreibtisch"\n')
         assert session.http.post("/desktop_path").status_code == 404
         (session.home / "Schreibtisch").mkdir()

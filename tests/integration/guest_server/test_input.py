@@ -69,7 +69,7 @@ class TestTyping:
         clean.input({"type": "press", "key": "x"}, {"type": "press", "key": "capslock"}, {"type": "press", "key": "x"})
         clean.save(path, "aBé中1!Xx")
 
-    def test_another_layout_changes_nothing(self, clean: RunningSession) -> None:
+    def test_typing_is_independent_of_the_layout(self, clean: RunningSession) -> None:
         path = clean.edit("layout.txt")
         try:
             assert clean.desktop.execute(["setxkbmap", "de"]).returncode == 0
@@ -301,7 +301,7 @@ class TestRefusals:
             ([{"type": "click"}] * 1001, "too_large"),
         ],
     )
-    def test_nothing_of_a_wrong_list_is_done(self, session: RunningSession, events: Any, kind: str) -> None:
+    def test_invalid_list_executes_nothing(self, session: RunningSession, events: Any, kind: str) -> None:
         session.input({"type": "move", "x": 11, "y": 12})
         if isinstance(events, list) and len(events) < 10:
             events = [{"type": "move", "x": 500, "y": 500}, *events]

@@ -84,7 +84,7 @@ class TestClicks:
         assert base64.b64decode(inside.picture).startswith(b"\x89PNG")
         assert (above.role, above.picture) == ("title bar", "")
 
-    def test_the_empty_desktop_is_nothing(self, clean: RunningSession) -> None:
+    def test_click_on_the_empty_desktop_has_no_widget(self, clean: RunningSession) -> None:
         since = latest(clean)
         clean.input({"type": "click", "x": 1200, "y": 700})
         [told] = clean.desktop.interactions(since)
@@ -142,7 +142,7 @@ class TestTextCursor:
         told = wait(lambda: (found := clean.get("/text_cursor").json())["selection"] and found, "a selection")
         assert (told["selection"], told["role"]) == ("second line", "text")
 
-    def test_without_a_window_there_is_none(self, clean: RunningSession) -> None:
+    def test_no_window_has_no_text_cursor(self, clean: RunningSession) -> None:
         assert clean.get("/text_cursor").json()["line"] == ""
 
 
@@ -154,12 +154,12 @@ class TestTheLog:
         response = session.http.get("/interactions", params={"since": "x"})
         assert (response.status_code, response.json()["error"]) == (400, "bad_request")
 
-    def test_nothing_is_told_twice(self, clean: RunningSession) -> None:
+    def test_entries_are_returned_once(self, clean: RunningSession) -> None:
         clean.input({"type": "click", "x": 5, "y": 5})
         since = latest(clean)
         assert list(clean.desktop.interactions(since)) == []
 
-    def test_before_the_first_question_there_is_no_helper(self, tmp_path: Path) -> None:
+    def test_helper_starts_with_the_first_request(self, tmp_path: Path) -> None:
         with RunningSession(tmp_path) as fresh:
             assert not helpers(fresh)
             fresh.input({"type": "click", "x": 5, "y": 5})

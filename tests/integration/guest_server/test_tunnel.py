@@ -85,7 +85,7 @@ class TestTunnel:
         assert caught.value.response.status_code == 403
         assert b"allow-list" in (caught.value.response.body or b"")
 
-    def test_nobody_listens(self, session: RunningSession, closed: int) -> None:
+    def test_closed_port_ends_the_connection(self, session: RunningSession, closed: int) -> None:
         with pytest.raises(InvalidStatus) as caught:
             tunnel(session, closed)
         assert caught.value.response.status_code == 502

@@ -35,7 +35,7 @@ class TestInit:
 
 
 class TestGet:
-    def test_leaves_out_parameters_that_are_none(self) -> None:
+    def test_omits_none_parameters(self) -> None:
         with api(lambda request: httpx.Response(200, json=str(request.url))) as client:
             assert client.get("/runs", status=None, limit=3) == "http://127.0.0.1:1/api/v1/runs?limit=3"
 
@@ -111,7 +111,7 @@ class TestErrors:
         with api(page) as client, raises_code(CliError, "unexpected_answer", mentions=("/api/v1/runs", "502")):
             client.get("/runs")
 
-    def test_nobody_there_says_how_to_start_one(self) -> None:
+    def test_unreachable_service_hints_at_up(self) -> None:
         def refuse(request: httpx.Request) -> httpx.Response:
             raise httpx.ConnectError("refused", request=request)
 

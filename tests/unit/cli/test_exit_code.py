@@ -15,7 +15,7 @@ class TestJudge:
     def test_a_cancelled_run_is_not_comparable(self) -> None:
         assert judge(run(scored=4, solved=4, status="cancelled"), 0.1).code is ExitCode.INFRASTRUCTURE
 
-    def test_nothing_scored_is_not_comparable(self) -> None:
+    def test_no_scored_episode_is_an_infrastructure_error(self) -> None:
         assert judge(run(not_runnable=4), 0.0).code is ExitCode.INFRASTRUCTURE
 
     @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ class TestPreparer:
 
 
 class TestEnvironment:
-    def test_an_option_goes_before_the_variable(self) -> None:
+    def test_option_overrides_the_variable(self) -> None:
         assert environment(DATA, {"DESKARENA_ACCELERATOR": "kvm"}, "tcg")["DESKARENA_ACCELERATOR"] == "tcg"
         assert environment(DATA, {"DESKARENA_ACCELERATOR": "kvm"}, None)["DESKARENA_ACCELERATOR"] == "kvm"
 
@@ -51,5 +51,5 @@ class TestRun:
 
 
 class TestAsk:
-    def test_gives_what_it_said(self) -> None:
+    def test_returns_the_output(self) -> None:
         assert ask(python("print('{}')"), PLAIN) == (0, "{}\n")

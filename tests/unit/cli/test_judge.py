@@ -40,7 +40,7 @@ class TestWords:
             (NOTHING, "-, n = 0"),
         ],
     )
-    def test_nothing_is_said_of_nothing(self, found: dict[str, Any], said: str) -> None:
+    def test_missing_figures_are_omitted(self, found: dict[str, Any], said: str) -> None:
         assert words(found) == said
 
 

@@ -82,7 +82,7 @@ class TestJunitXml:
             assert properties["regression.baseline_status"] == "completed"
             assert suite[0].tag == "properties"
 
-    def test_nothing_in_common_has_no_numbers(self) -> None:
+    def test_no_common_task_gives_null_values(self) -> None:
         report = regression(passed=None, p_value=None, difference=None)
         root = fromstring(junit_xml(run(), self.EPISODES, SERVER, report))
         values = {each.get("name"): each.get("value") for each in root[0].findall("properties/property")}

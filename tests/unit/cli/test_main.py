@@ -10,7 +10,7 @@ class TestErrors:
     """An error is a line of text for people and an object for programs, both on stderr, with the same exit code."""
 
     @pytest.mark.parametrize("output", ["json", "jsonl"])
-    def test_for_programs_it_is_one_object_with_its_code(self, capsys: pytest.CaptureFixture[str], output: str) -> None:
+    def test_json_error_is_one_object_with_a_code(self, capsys: pytest.CaptureFixture[str], output: str) -> None:
         with pytest.raises(SystemExit) as ended:
             main(["run", "list", "-o", output, "--server", "nowhere"])
         out, err = capsys.readouterr()

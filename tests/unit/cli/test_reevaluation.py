@@ -59,7 +59,7 @@ class TestWaitForRescores:
             reevaluation.wait_for_rescores(client, PATH, waiting, 0.02)
         assert caught.value.exit_code is ExitCode.WAIT_TIMED_OUT
 
-    def test_nothing_was_asked_for(self) -> None:
+    def test_no_rescores_to_wait_for(self) -> None:
         with api([]) as client:
             assert reevaluation.wait_for_rescores(client, PATH, [], None) == []
 

@@ -34,7 +34,7 @@ def api(*answers: Any) -> Api:
 
 
 class TestWaitForRun:
-    def test_tells_each_change_once_and_gives_the_ended_run(self) -> None:
+    def test_prints_each_change_once_and_returns_the_ended_run(self) -> None:
         said: list[str] = []
         first = run(status="running", running=1, waiting=1)
         with api(first, first, run(scored=2, solved=1)) as client:

@@ -27,7 +27,7 @@ class TestLeading:
 
         assert asyncio.run(asyncio.wait_for(talk(), 20.0)) == b"HELLO " * 50_000
 
-    def test_where_nobody_listens_the_connection_ends(self, tmp_path: Path) -> None:
+    def test_connection_ends_without_a_listener(self, tmp_path: Path) -> None:
         async def talk() -> bytes:
             async def onward() -> Streams:
                 return await asyncio.open_unix_connection(tmp_path / "nobody")

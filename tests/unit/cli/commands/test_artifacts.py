@@ -42,7 +42,7 @@ def store(tmp_path: Path) -> FolderStore:
 
 
 class TestCopyArtifacts:
-    def test_there_and_back(self, store: FolderStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_copy_roundtrip(self, store: FolderStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         names = {store.put(b"%d" % number, "a/b") for number in range(12)}
         copy_artifacts(to=Store.BUCKET, data=tmp_path)
         copy_artifacts(to=Store.BUCKET, data=tmp_path)
@@ -77,7 +77,7 @@ class TestCopyArtifacts:
 
 
 class TestDoctor:
-    def test_a_bucket_that_works(self, tmp_path: Path) -> None:
+    def test_working_bucket_is_ok(self, tmp_path: Path) -> None:
         found = doctor.store(tmp_path)
         assert found.state is CheckState.OK
         assert "written, read, removed" in found.detail

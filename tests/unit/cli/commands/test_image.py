@@ -58,7 +58,7 @@ class TestList:
         lines = image("list", "-o", "jsonl").stdout.splitlines()
         assert [json.loads(line)["name"] for line in lines] == ["debian", "eleven"]
 
-    def test_none(self, data: Path, image: Image) -> None:
+    def test_empty_list_shows_the_build_command(self, data: Path, image: Image) -> None:
         shutil.rmtree(data / "images")
         done = image("list")
         assert (done.returncode, done.stdout) == (0, "")
@@ -71,14 +71,14 @@ class TestShow:
         assert (told["memory_mib"], told["programs"]) == (768, ["notepad"])
         assert "1920x1080, 1280x800" in image("show", "eleven").stdout
 
-    def test_an_unknown_one(self, data: Path, image: Image) -> None:
+    def test_unknown_image_is_refused(self, data: Path, image: Image) -> None:
         done = image("show", "xp")
         assert done.returncode == 2
         assert "There are: debian, eleven." in done.stderr
 
 
 class TestBuild:
-    def test_an_unknown_system(self, data: Path, image: Image) -> None:
+    def test_unknown_system_is_refused(self, data: Path, image: Image) -> None:
         done = image("build", "plan9")
         assert done.returncode == 2
         assert "Known: linux, windows." in done.stderr
@@ -111,7 +111,7 @@ class TestPrepare:
         assert done.returncode == 3
         assert "cannot be used" in done.stderr
 
-    def test_where_no_provider_can_says_why(self, data: Path, image: Image) -> None:
+    def test_unusable_image_is_reported(self, data: Path, image: Image) -> None:
         """The disk image is invalid, so no template can be created on any machine."""
         done = image("prepare", "debian", "--screen", "1280x800")
         assert (done.returncode, done.stdout) == (3, "")

@@ -41,7 +41,7 @@ COMPARISON: dict[str, Any] = {
 
 
 class TestShowComparison:
-    def test_prints_what_is_not_alike_first(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_prints_differing_conditions_first(self, capsys: pytest.CaptureFixture[str]) -> None:
         show_comparison(COMPARISON)
         text = capsys.readouterr().out
         assert text.index("budget.max_steps") < text.index("B solves as much as A.") < text.index("gpt-b")
@@ -50,6 +50,6 @@ class TestShowComparison:
         assert "files/39" in text
         assert "files/40" not in text
 
-    def test_without_a_common_task_there_is_no_sentence(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_no_sentence_without_a_common_task(self, capsys: pytest.CaptureFixture[str]) -> None:
         show_comparison({**COMPARISON, "conditions": [], "differences": [], "tasks": []})
         assert "as much" not in capsys.readouterr().out

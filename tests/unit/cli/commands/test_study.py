@@ -75,12 +75,12 @@ class TestRead:
 
 
 class TestGiven:
-    def test_leaves_out_what_was_not_said(self) -> None:
+    def test_omits_unset_values(self) -> None:
         assert set_values({"a": 0, "b": None, "c": ""}) == {"a": 0, "c": ""}
 
 
 class TestWords:
-    def test_of_rates(self) -> None:
+    def test_formats_rates_and_levels(self) -> None:
         assert difference(RATE) == "-40.0 (-60.0 to +0.0)"
         assert (drop(RATE), drop(None), drop({**RATE, "relative_drop": None})) == ("50.0 %", "-", "-")
         assert (difference(None), level(None), level("a"), level({"b": 1})) == ("-", "none", "a", '{"b": 1}')

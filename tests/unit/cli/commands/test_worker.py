@@ -11,7 +11,7 @@ class TestSlots:
         ]
         assert slots(found) == "local: 2 free, 1 used; qemu: 1 broken"
 
-    def test_none(self) -> None:
+    def test_no_slots_are_empty(self) -> None:
         assert slots([]) == ""
 
 

@@ -17,7 +17,7 @@ class TestProgram:
         found = PROBE.program(["no-such-program"])
         assert (found.state, found.means, found.install) == (CheckState.MISSING, "it does not", "apt install thing")
 
-    def test_there_and_does_not_work(self) -> None:
+    def test_installed_program_that_fails_is_broken(self) -> None:
         found = PROBE.program([sys.executable, "-c", "import sys; sys.exit('  \\nno way')"])
         assert (found.state, found.detail) == (CheckState.BROKEN, "no way")
 

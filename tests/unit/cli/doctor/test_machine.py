@@ -44,7 +44,7 @@ class TestUsable:
         hints = {checks(choice)["kvm"].install for choice in (EMULATED, SLOWER, denied)}
         assert len(hints) == 3
 
-    def test_a_slow_one_says_so_with_figures_and_what_was_left_out(self) -> None:
+    def test_slow_kvm_is_reported_with_figures(self) -> None:
         assert checks(SLOWER)["kvm"].detail == (
             "slower than emulation (over 20 times); machines are emulated; it refuses: arch-capabilities; "
             "the trial guest was stopped after 10.0 s with it"

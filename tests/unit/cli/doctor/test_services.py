@@ -34,7 +34,7 @@ def port() -> Iterator[int]:
 
 
 class TestOfYours:
-    def test_a_database_that_nobody_serves(self) -> None:
+    def test_unreachable_database_is_broken(self) -> None:
         found = servers.database({"DATABASE_URL": "postgresql+psycopg://me:secret@127.0.0.1:1/d"})
         assert (found.state, "secret" in found.detail) == (CheckState.BROKEN, False)
         assert "DATABASE_URL" in found.install
@@ -43,7 +43,7 @@ class TestOfYours:
         found = servers.database({"DATABASE_URL": f"postgresql+psycopg://me:x@127.0.0.1:{port}/d"})
         assert found.state is CheckState.BROKEN
 
-    def test_a_broker_that_nobody_serves(self) -> None:
+    def test_unreachable_broker_is_broken(self) -> None:
         assert servers.broker({"REDIS_URL": "redis://127.0.0.1:1/0"}).state is CheckState.BROKEN
 
     def test_a_broker_that_takes_connections_and_is_none(self, port: int) -> None:

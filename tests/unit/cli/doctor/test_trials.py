@@ -26,16 +26,16 @@ class TestTried:
         found = module(tmp_path, code).check(PROBE)
         assert (found.state, found.detail) == (CheckState.BROKEN, '{"editor": ["mousepad", "--version"]}')
 
-    def test_one_that_breaks_leaves_everything_untried_and_says_why(self, tmp_path: Path) -> None:
+    def test_broken_module_is_untried_with_a_reason(self, tmp_path: Path) -> None:
         found = module(tmp_path, "raise ImportError('no module named celery')").check(PROBE)
         assert (found.state, "no module named celery" in found.detail) == (CheckState.UNTRIED, True)
         assert (found.means, found.install) == ("it does not read", "apt install it")
 
-    def test_one_that_prints_nothing_of_use(self, tmp_path: Path) -> None:
+    def test_module_with_invalid_output_is_untried(self, tmp_path: Path) -> None:
         assert module(tmp_path, "print('hello')").check(PROBE).state is CheckState.UNTRIED
         assert module(tmp_path, "").check(PROBE).state is CheckState.UNTRIED
 
-    def test_one_that_hangs(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_hanging_module_is_untried(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(trials, "SECONDS", 0.5)
         found = module(tmp_path, "time.sleep(60)").check(PROBE)
         assert (found.state, "longer than 0.5 s" in found.detail) == (CheckState.UNTRIED, True)

@@ -10,7 +10,7 @@ class TestCheckDatabase:
         with raises_code(UsageError, "invalid_database_url"):
             external.check_database("sqlite:///x")
 
-    def test_nobody_there_is_said_without_the_password(self) -> None:
+    def test_unreachable_server_is_reported_without_the_password(self) -> None:
         with raises_code(StackError, "database_not_reachable") as caught:
             external.check_database("postgresql+psycopg://me:pass-word@127.0.0.1:1/x")
         assert "pass-word" not in str(caught.value)
@@ -22,12 +22,12 @@ class TestCheckBroker:
             external.check_broker("amqp://x")
 
     @pytest.mark.parametrize("url", ["redis://:pass-word@127.0.0.1:1/0", "redis+socket:///no/such/socket"])
-    def test_nobody_there_is_said_without_the_password(self, url: str) -> None:
+    def test_unreachable_server_is_reported_without_the_password(self, url: str) -> None:
         with raises_code(StackError, "broker_not_reachable") as caught:
             external.check_broker(url)
         assert "pass-word" not in str(caught.value)
 
 
 class TestCheck:
-    def test_asks_nobody_if_nobody_is_named(self) -> None:
+    def test_no_addresses_are_not_checked(self) -> None:
         external.check({"HOME": "/x"})

@@ -11,11 +11,11 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: an ordinary 
 
 class TestServerIdentity:
     @pytest.mark.skipif(os.geteuid() == 0, reason="needs an ordinary user")
-    def test_an_ordinary_user_stays_who_it_is(self, tmp_path: Path) -> None:
+    def test_ordinary_user_is_not_changed(self, tmp_path: Path) -> None:
         assert server_identity(tmp_path / "postgres", "postgres") is None
 
     @AS_ROOT
-    def test_root_becomes_somebody_whom_nobody_knows(self, tmp_path: Path) -> None:
+    def test_root_runs_servers_as_an_unused_user_id(self, tmp_path: Path) -> None:
         found = server_identity(tmp_path / "postgres", "postgres")
         assert found is not None
         assert FIRST_ID <= found.uid < FIRST_ID + ID_COUNT

@@ -38,7 +38,7 @@ class TestRuntimeFolder:
         (tmp_path / "link").symlink_to(tmp_path)
         assert runtime_name(tmp_path / "link") == runtime_name(tmp_path)
 
-    def test_nobody_else_can_write_there(self, tmp_path: Path) -> None:
+    def test_folder_is_writable_by_its_owner_only(self, tmp_path: Path) -> None:
         folder = runtime_folder(tmp_path / "data", tmp_path)
         assert folder is not None
         assert folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) == 0

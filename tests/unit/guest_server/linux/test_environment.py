@@ -63,7 +63,7 @@ class TestChildrenEnvironment:
 
 
 class TestLanguage:
-    def test_one_that_is_there_and_the_process_keeps_its_own(self) -> None:
+    def test_installed_locale_is_used_without_changing_the_process(self) -> None:
         before = locale.setlocale(locale.LC_ALL)
         assert (language("C.UTF-8"), language("POSIX"), language("xx_XX.UTF-8")) == ("C.UTF-8", "POSIX", "C.UTF-8")
         assert locale.setlocale(locale.LC_ALL) == before

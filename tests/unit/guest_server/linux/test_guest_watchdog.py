@@ -30,7 +30,7 @@ class TestWatch:
         watch(replies, no_pause)
         assert replies.rounds == ROUNDS + 1
 
-    def test_an_answer_begins_anew(self) -> None:
+    def test_answer_resets_the_count(self) -> None:
         replies = Answers(True, *[False] * (ROUNDS - 1), True, *[False] * ROUNDS)
         watch(replies, no_pause)
         assert replies.rounds == 2 * ROUNDS + 1
@@ -41,11 +41,11 @@ class TestWatch:
 
 
 class TestAnswers:
-    def test_nobody_listens(self) -> None:
+    def test_closed_port_does_not_answer(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
         assert not answers(port)
 
-    def test_somebody_listens_and_says_nothing(self) -> None:
+    def test_silent_server_does_not_answer(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             assert not answers(server.getsockname()[1])

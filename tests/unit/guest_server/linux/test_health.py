@@ -64,7 +64,7 @@ class TestOfATask:
 
 
 class TestPending:
-    def test_nothing(self, tmp_path: Path) -> None:
+    def test_nothing_is_pending(self, tmp_path: Path) -> None:
         assert pending([process("sleep")], [tmp_path / "no"]) == []
 
     def test_a_restart_and_a_package_manager(self, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ class TestLocker:
 
 
 class TestDisks:
-    def test_one_file_system_is_told_once(self, tmp_path: Path) -> None:
+    def test_file_system_is_listed_once(self, tmp_path: Path) -> None:
         (tmp_path / "a").mkdir()
         result = disks(tmp_path, tmp_path / "a")
         assert [disk.path for disk in result] == [str(tmp_path)]
@@ -92,7 +92,7 @@ class TestDisks:
 
 
 class TestLinuxHealth:
-    def test_counts_anew_when_settled_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_settling_again_resets_known_processes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(linux_health, "running", lambda: iter([process("sleep", uid=os.getuid())]))
         without_saver: Any = nullcontext(SimpleNamespace(display=SimpleNamespace(has_extension=lambda _: False)))
         health = linux_health.LinuxHealth(Path("/"), client=without_saver)

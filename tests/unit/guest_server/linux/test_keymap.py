@@ -69,7 +69,7 @@ class TestBind:
         map_.bind([0xE9])
         assert map_.bind([0xE9]) == ([], False)
 
-    def test_the_least_recently_used_key_is_taken_and_that_is_said(self) -> None:
+    def test_least_recently_used_key_is_rebound_and_reported(self) -> None:
         map_ = keymap()
         map_.bind([1001, 1002, 1003, 1004])
         map_.bind([1001])

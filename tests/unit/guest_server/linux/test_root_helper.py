@@ -54,7 +54,7 @@ class TestServe:
         running.client.set_clock(1_700_000_000.25)
         assert running.clock == [(time.CLOCK_REALTIME, 1_700_000_000.25)]
 
-    def test_it_takes_one_connection_in_its_life(self, running: Running) -> None:
+    def test_accepts_only_one_connection(self, running: Running) -> None:
         running.client.set_clock(1.0)
         with raises_fields(GuestError, kind="not_available"):
             RootHelper(str(running.socket))

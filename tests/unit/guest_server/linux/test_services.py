@@ -46,7 +46,7 @@ class TestServices:
         services.stop()
         assert services.processes["sh"].returncode is not None
 
-    def test_one_that_dies_without_answer_is_named(self) -> None:
+    def test_service_that_dies_at_start_is_named(self) -> None:
         services = Services()
         read_end, write_end = os.pipe()
         services.start("sh", ["sh", "-c", "exit 3"], {"PATH": os.defpath}, [write_end])

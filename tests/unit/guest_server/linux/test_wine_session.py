@@ -50,7 +50,7 @@ class TestEnvironments:
             "XDG_RUNTIME_DIR": str(tmp_path),
         }
 
-    def test_the_windows_part_is_told_what_a_session_is_told(self, config: SessionConfig) -> None:
+    def test_windows_part_gets_the_session_environment(self, config: SessionConfig) -> None:
         more = set(server_environment(config, ":0").items()) - set(wine_environment(config, ":0").items())
         assert dict(more) == {
             "PYTHONPATH": "C:\\Deskarena",
@@ -74,7 +74,7 @@ class TestUnderstood:
         assert ready_report('{"ready": true, "api": "1.1"}') == {"ready": True, "api": "1.1"}
 
     @pytest.mark.parametrize("line", ["", "hello", "[]", '{"ready": false}'])
-    def test_anything_else_is_told(self, line: str) -> None:
+    def test_other_output_is_reported(self, line: str) -> None:
         with raises_code(StartError, "not_ready"):
             ready_report(line)
 
@@ -99,12 +99,12 @@ class TestStartWineServer:
     def test_finds_its_process_by_the_kernels_name(self, wine: str, processes: Path) -> None:
         assert start_wine_server(wine, {"CODE": "0"}, processes) == 12
 
-    def test_one_that_does_not_start(self, wine: str, processes: Path, tmp_path: Path) -> None:
+    def test_unstartable_server_is_reported(self, wine: str, processes: Path, tmp_path: Path) -> None:
         with raises_code(StartError, "start_failed", mentions="3"):
             start_wine_server(wine, {"CODE": "3"}, processes)
         with raises_code(StartError, "not_started"):
             start_wine_server(str(tmp_path / "absent" / "wine64"), {}, processes)
 
-    def test_one_that_is_not_there_after_all(self, wine: str, tmp_path: Path) -> None:
+    def test_server_that_did_not_stay_is_reported(self, wine: str, tmp_path: Path) -> None:
         with raises_code(StartError, "not_running"):
             start_wine_server(wine, {"CODE": "0"}, tmp_path)

@@ -53,7 +53,7 @@ class TestReadEvents:
             ({"type": "hotkey", "keys": []}, "bad_request", "list of key names"),
         ],
     )
-    def test_a_wrong_one_says_which_and_why(self, given: Any, kind: str, words: str) -> None:
+    def test_invalid_event_is_reported_with_its_number(self, given: Any, kind: str, words: str) -> None:
         with pytest.raises(GuestError) as caught:
             read_events([{"type": "click"}, given], LIMITS)
         assert caught.value.kind == kind

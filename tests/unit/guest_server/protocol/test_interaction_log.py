@@ -53,14 +53,14 @@ class TestLog:
         log.entries(0)
         assert len(asked) == 1
 
-    def test_only_what_came_after_a_number_is_told(self) -> None:
+    def test_returns_entries_after_a_number(self) -> None:
         log = InteractionLog(lambda: EDITOR)
         log.click("left", 1, 1, BUTTON)
         log.click("right", 2, 2, BUTTON)
         assert [one["number"] for one in log.entries(1)] == [2]
         assert log.entries(2) == []
 
-    def test_the_oldest_entries_go_and_at_most_so_many_are_told(self) -> None:
+    def test_oldest_entries_are_dropped_and_responses_are_bounded(self) -> None:
         log = InteractionLog(lambda: EDITOR)
         for place in range(MOST_ENTRIES + 5):
             log.click("left", place, 0, BUTTON)

@@ -39,7 +39,7 @@ class TestSendFile:
     def test_is_sent_as_it_is_now(self, shrinking: Path) -> None:
         assert sent(shrinking) == b"new"
 
-    def test_of_a_long_one_no_other_bytes_are_sent(self, shrinking: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_file_that_shrinks_breaks_the_transfer(self, shrinking: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(files, "AT_ONCE", 1)
         with pytest.raises(aiohttp.ClientError):
             sent(shrinking)

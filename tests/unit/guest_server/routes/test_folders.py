@@ -30,9 +30,7 @@ def listed(folder: Path, **limits: Any) -> dict[str, Any]:
 
 
 class TestListing:
-    def test_one_folder_that_may_not_be_read_does_not_hide_the_others(
-        self, home: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_unreadable_folder_does_not_hide_the_others(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         scan = os.scandir
 
         def refusing(path: str) -> Any:

@@ -120,14 +120,14 @@ class TestLicenceUntil:
     def test_an_evaluation_ends(self) -> None:
         assert licence_until(self.told(("TIMEBASED_EVAL", 129600)), NOW) == NOW + 90 * 86400
 
-    def test_one_that_is_over(self) -> None:
+    def test_expired_evaluation_ends_now(self) -> None:
         assert licence_until(self.told(("TIMEBASED_EVAL", 0)), NOW) == NOW
 
     def test_the_best_of_several_counts(self) -> None:
         assert licence_until(self.told(("TIMEBASED_EVAL", 0), ("TIMEBASED_EVAL", 60)), NOW) == NOW + 3600
 
     @pytest.mark.parametrize("product", [("RETAIL", 0), ("VOLUME_KMSCLIENT", 0), ("VOLUME_KMSCLIENT", 259200)])
-    def test_nothing_else_shuts_its_machine_down(self, product: tuple[str, int]) -> None:
+    def test_other_licences_do_not_expire(self, product: tuple[str, int]) -> None:
         """With the set-up keys of Microsoft's list and no network it is never activated, and works on."""
         assert licence_until(self.told(product), NOW) is None
         assert licence_until(self.told(("TIMEBASED_EVAL", 60), product), NOW) is None
@@ -141,7 +141,7 @@ class TestLicenceUntil:
 
 
 class TestAskLicence:
-    def test_without_powershell_there_is_no_licence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_powershell_gives_no_licence(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(windows_health, "LICENCE_QUESTION", ("no-such-program",))
         assert ask_licence() is None
 
@@ -187,6 +187,6 @@ class TestWindowsHealth:
         health.settled()
         assert asked == [1]
 
-    def test_an_unsettled_desktop_knows_nothing(self, tmp_path: Path) -> None:
+    def test_facts_before_settling_are_refused(self, tmp_path: Path) -> None:
         with raises_fields(GuestError, kind="failed"):
             WindowsHealth(tmp_path, MemorySources(), SERVER).facts()

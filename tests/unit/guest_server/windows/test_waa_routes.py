@@ -30,10 +30,10 @@ class TestProgram:
     def test_the_code_has_the_computer_with_the_boxes(self, tmp_path: Path) -> None:
         assert self.ran(tmp_path, "print(computer.boxes[0], 'ü {x} \\'\"')").stdout == "(1, 2, 3, 4) ü {x} '\"\n"
 
-    def test_it_knows_what_the_agent_saw(self, tmp_path: Path) -> None:
+    def test_program_has_the_agents_screen_area(self, tmp_path: Path) -> None:
         assert self.ran(tmp_path, "print(computer.area)").stdout == "[5, 6, 7, 8]\n"
 
-    def test_there_is_no_human(self, tmp_path: Path) -> None:
+    def test_human_is_not_available(self, tmp_path: Path) -> None:
         assert "no human" in self.ran(tmp_path, "human.get_past_input()").stderr
 
     def test_a_fault_names_the_agents_line(self, tmp_path: Path) -> None:
@@ -66,12 +66,12 @@ class TestRectsOf:
         with pytest.raises(GuestError):
             rects_of(RequestParams(given))
 
-    def test_it_can_be_told_to_a_process(self) -> None:
+    def test_rects_are_json(self) -> None:
         json.dumps(rects_of(RequestParams({"rects": [[1, 2, 3, 4]]})))
 
 
 class TestAreaOf:
-    def test_is_all_of_the_screen_unless_told(self) -> None:
+    def test_default_area_is_the_whole_screen(self) -> None:
         assert area_of(RequestParams({})) is None
         assert area_of(RequestParams({"window_rect": [0, 0, 640.0, 480.0]})) == [0, 0, 640, 480]
 
@@ -145,12 +145,12 @@ class TestEnvironment:
     def test_a_machine_of_its_own_has_a_way_out(self, tmp_path: Path) -> None:
         assert self.config(tmp_path, virtual_machine=True).egress_proxy == "http://127.0.0.1:3128"
 
-    def test_the_machine_is_told_its_screen(self, tmp_path: Path) -> None:
+    def test_screen_comes_from_the_environment(self, tmp_path: Path) -> None:
         assert self.config(tmp_path).screen is None
         assert self.config(tmp_path, DESKARENA_SCREEN="1440x900").screen == (1440, 900)
         with pytest.raises(ValueError, match="DESKARENA_SCREEN"):
             self.config(tmp_path, DESKARENA_SCREEN="wide")
 
-    def test_without_a_home_there_is_no_session(self) -> None:
+    def test_missing_userprofile_is_refused(self) -> None:
         with pytest.raises(ValueError, match="USERPROFILE"):
             read_config({})
