@@ -21,7 +21,7 @@ class LruCache(Generic[K, V]):
         self._lock = Lock()
 
     def get(self, key: K) -> V | None:
-        """The value; None if there is none, or none any more."""
+        """The value; None if it is missing or was evicted."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

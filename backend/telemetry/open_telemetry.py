@@ -45,14 +45,14 @@ class _Ids(RandomIdGenerator):
 
 
 class OpenSpan:
-    """A span that has begun."""
+    """A running span."""
 
     def __init__(self, span: Span) -> None:
         self._span = span
 
     @property
     def traceparent(self) -> str:
-        """Its context as text; empty if it is none."""
+        """Its context as text; empty if it is invalid."""
         context = self._span.get_span_context()
         if not context.is_valid:
             return ""
@@ -112,7 +112,7 @@ class Tracing:
         trace_id: int | None,
         links: Sequence[str],
     ) -> OpenSpan:
-        """A span that begins now; arguments as in `tracing.begin_span`."""
+        """A span that starts now; arguments as in `tracing.begin_span`."""
         token = _next_trace_id.set(trace_id)
         try:
             span = self._tracer.start_span(

@@ -29,7 +29,7 @@ _tracing: "Tracing | None" = None
 
 
 class Span:
-    """A span, or nothing where there are no traces."""
+    """A span, or None without tracing."""
 
     def __init__(self, span: "OpenSpan | None" = None) -> None:
         self._span = span
@@ -121,7 +121,7 @@ def begin_span(  # noqa: PLR0913 - what a span has
     trace_id: int | None = None,
     links: Sequence[str] = (),
 ) -> Span:
-    """A span that begins now, and ends when its `end` is called.
+    """A span that starts now and ends when its `end` is called.
 
     Args:
         name: bounded in its values: no ids.

@@ -134,7 +134,7 @@ class AppContext:
             return ""
 
     def forget_maintenance(self, session: Session) -> None:
-        """After the commit this process reads it anew, so that who has changed it sees that at once."""
+        """After the commit this process reads it again, so that its author sees the change at once."""
         after_commit(session, "maintenance:read", self._maintenance.forget)
 
     @cached_property

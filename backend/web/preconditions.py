@@ -1,4 +1,4 @@
-"""`If-Match` on what people edit: a change says which state it is of, so that nobody's work is overwritten unseen.
+"""`If-Match` on what people edit: a change names the state that it is based on, so that no unseen edit is overwritten.
 
 Source: RFC 9110, section 13.1.1; RFC 6585, section 3.
 """

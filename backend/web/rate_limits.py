@@ -43,7 +43,7 @@ class _Bucket:
 
 
 class RateLimits:
-    """ASGI middleware below the one that knows who asks. Agents in an episode are not limited."""
+    """ASGI middleware below authentication. Agents in an episode are not limited."""
 
     def __init__(self, app: ASGIApp, per_minute: int, now: Callable[[], float] = time.monotonic) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Finds the routes of a request by the first part of its path: of `/runs/7`, those whose paths begin with `/runs`.
+"""Finds the routes of a request by the first part of its path: of `/runs/7`, those whose paths start with `/runs`.
 
 FastAPI tries its routers one after the other, and the chosen one's routes twice: with 80 routers that takes a
 millisecond of each request.
@@ -38,7 +38,7 @@ class RouteIndex:
         return APIRouter(routes=routes, redirect_slashes=self._router.redirect_slashes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request or websocket. The whole router has the rest: paths that begin like none, and lifespan."""
+        """Answers one request or websocket. The whole router handles unknown prefixes and lifespan."""
         part = self.part_of(scope)
         if part is None:
             await self._whole(scope, receive, send)
@@ -47,7 +47,7 @@ class RouteIndex:
         await part(scope, receive, send)
 
     def part_of(self, scope: Scope) -> APIRouter | None:
-        """The routes that can match a request; None if its path begins like none of them."""
+        """The routes that can match a request; None if no route has its prefix."""
         if scope["type"] == "lifespan" or scope.get("root_path"):
             return None
         return self._parts.get(first_part(scope["path"]))

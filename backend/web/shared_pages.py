@@ -56,7 +56,7 @@ class SharedPage:
 
 
 class _Readings:
-    """The statement that is being run, and the one that who comes now waits for."""
+    """The running statement, and the one that new callers wait for."""
 
     def __init__(self) -> None:
         self.current: asyncio.Task[str | None] | None = None

@@ -57,7 +57,7 @@ def interval(pair: tuple[float, float] | None, digits: int = 1) -> str:
 
 
 def sentence(text: str) -> str:
-    """A reason, with the capital letter that a sentence begins with."""
+    """A reason with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 

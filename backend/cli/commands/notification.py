@@ -1,4 +1,4 @@
-"""`deskarena notification`: who is told what of the project."""
+"""`deskarena notification`: subscriptions of the project, and deliveries."""
 
 from typing import Annotated, Any
 

@@ -55,7 +55,7 @@ LOCALE = CheckWords(
 SUDO = CheckWords(
     name="sudo",
     works="agents and tasks can become root",
-    lacks="on local desktops `sudo` only says that nobody can become root: agents cannot install system packages, and "
+    lacks="on local desktops `sudo` only prints that it is unavailable: agents cannot install system packages, and "
     "tasks whose set-up calls it are lost (task_setup)",
     install="use virtual machines of the image linux-full (docs/internals/linux-image.md)",
 )

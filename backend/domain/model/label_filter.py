@@ -12,7 +12,7 @@ LABEL_NAME = re.compile(r"^[a-z][a-z0-9_.]{0,49}$")
 CONDITION = r"^[a-z][a-z0-9_.]{0,49}=.{1,60}$"
 """One condition, as requests and addresses have it."""
 MOST_VALUES = 60
-"""A label with more values identifies tasks and is no cut."""
+"""A label with more values identifies tasks and is not offered as a cut."""
 TWIN = "twin"
 """Label with the key of the same task on another system: it identifies tasks."""
 TaskLabelValues = Mapping[str, Sequence[str]]

@@ -7,12 +7,12 @@ from backend.domain.scheduling.snapshot import QueueSnapshot, RunLoad
 
 
 def has_room(now: QueueSnapshot, run: RunLoad) -> bool:
-    """Whether one more episode of the run may begin."""
+    """Whether one more episode of the run may start."""
     return not hindrance(now, run)
 
 
 def spent_out(run: RunLoad) -> Reason | None:
-    """Why no further episode of the run may begin until a limit is raised; None if one may."""
+    """Why no further episode of the run may start until a limit is raised; None if one may."""
     if run.budget_reached:
         return Reason(ReasonCode.BUDGET_REACHED, run.budget_reached)
     if run.over_disk_quota:

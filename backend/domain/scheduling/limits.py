@@ -35,7 +35,7 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
     urgent: int = 0,
     hold_reason: Reason | None = None,
 ) -> Concurrency:
-    """The smallest bound of a run; of equal ones, the one that a person can change most easily.
+    """The smallest bound of a run; of equal ones, the easiest to change.
 
     Args:
         now: the queue of its provider, with the runs that want slots.

@@ -12,7 +12,7 @@ _AS_WRITTEN = re.compile(r"(\d{1,6})(%?)")
 
 
 class Urgency(IntEnum):
-    """Whether somebody is waiting for an episode to begin.
+    """Whether somebody waits for an episode to start.
 
     A person comes before everything else. A program from outside (`remote`, `container`) comes first in what is
     reserved, and takes its turn like any other beyond it.
@@ -38,7 +38,7 @@ class Reserve:
     in_use: Mapping[Any, int]
 
     def reserved(self, project: object, urgency: Urgency) -> int:
-        """How many slots must stay free after an episode of that project and urgency has begun.
+        """How many slots must stay free after an episode of that project and urgency has started.
 
         Interactive episodes use their project's own reserve first, then the common one. The rest of another project's
         reserve is never used; the rest of the common one and of the own project's is for interactive episodes only.

@@ -1,10 +1,10 @@
-"""About when an episode begins that waits for nothing but its turn in its run."""
+"""Estimated start of an episode that only waits for its turn in its run."""
 
 from collections.abc import Sequence
 
 
 def starts_in(ahead: int, seconds: float, remaining: Sequence[float], at_once: int) -> float | None:
-    """Seconds until it begins at the latest, if each of its run takes what is expected and the run keeps its slots.
+    """Seconds until it starts at the latest, if each episode of its run takes the expected time and the run keeps its slots.
 
     No slot of the run is empty before: so that all of them are busy with what comes first. It is also over once enough
     of the run's episodes have ended to make room.

@@ -1,4 +1,4 @@
-"""Why an episode waits: the first of all reasons that would have to go before it may begin."""
+"""Why an episode waits: the first reason that keeps it from starting."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

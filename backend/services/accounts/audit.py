@@ -17,7 +17,7 @@ from backend.services.accounts.read_models import AuditView
 MOST_CHANGES = 50
 _CHANGES, _RECORDED, _WROTE = "audit_changes", "audit_recorded", "audit_wrote"
 _OWN_BOOKS = frozenset({"artifact", "audit_entry", "event", "idempotent_request", "stream_ticket", "user_session"})
-"""Tables that nobody edits."""
+"""Tables that people do not edit."""
 
 
 def record(session: Session, action: str, target: str = "", changes: Mapping[str, Any] | None = None) -> None:
@@ -53,7 +53,7 @@ def _real_project(project_id: UUID | None) -> UUID | None:
 
 
 def watch(session: Session) -> None:
-    """Notes from now on which columns of rows change, for `record_request`: of objects and by statements alike."""
+    """Notes from now on which columns of rows change, for `record_request`: of objects and of bulk statements."""
     changes: dict[str, Any] = session.info.setdefault(_CHANGES, {})
 
     def keep(pairs: Iterable[tuple[str, list[Any]]]) -> None:

@@ -75,7 +75,7 @@ def claim_key(session: Session, key: str, fingerprint: str) -> KeyClaim | Stored
 
 
 def renew_claim(session: Session, claim: KeyClaim) -> None:
-    """Keeps a claim while its work goes on."""
+    """Renews a claim while its work runs."""
     repository.renew(session, claim.id)
 
 

@@ -74,7 +74,7 @@ class SignInAttempt(BaseModel):
 
     @classmethod
     def read(cls, cookie: str) -> "SignInAttempt | None":
-        """One that a browser has kept; None if it is none."""
+        """One from a browser's cookie; None if it is invalid."""
         try:
             return cls.model_validate_json(urlsafe_b64decode(cookie.encode()))
         except ValueError:

@@ -94,7 +94,7 @@ NOBODY = Principal("", None)
 
 
 def scope(project_id: UUID, number: int) -> UUID | None:
-    """The project whose rows a request sees; None, which costs its queries no rules, if there is no other one.
+    """The project whose rows a request sees; None, which adds no rules to its queries, if it is the only project.
 
     Args:
         project_id: the request's project.

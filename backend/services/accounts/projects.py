@@ -27,7 +27,7 @@ def default_project(session: Session) -> Project:
 
 
 def create_project(session: Session, name: str) -> Project:
-    """Creates a project, in which nobody has a role yet.
+    """Creates a project without members.
 
     Raises:
         NotAllowed: only administrators may.
@@ -87,7 +87,7 @@ def person_or_local(session: Session, project: Project, name: str, *, path: str 
 
 
 def person_name(session: Session, name: str) -> str:
-    """The name of the person who is signed in, so that nobody acts as another; without accounts, the given one."""
+    """The name of the signed-in person, which a request cannot change; without accounts, the given name."""
     principal = principal_of(session)
     return principal.name if principal.user_id or principal.program else name
 

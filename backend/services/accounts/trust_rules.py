@@ -116,7 +116,7 @@ def _check(claims: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_anchored(pattern: str) -> bool:
-    """Whether the fixed beginning names an owner: `repo:owner/`, which nobody else's subjects begin with."""
+    """Whether the fixed prefix names an owner (`repo:owner/`), so that no other owner's subjects match."""
     return bool(re.match(r"[^*]*[/:|]$", pattern.partition("*")[0])) and "/" in pattern.partition("*")[0]
 
 

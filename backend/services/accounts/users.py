@@ -143,7 +143,7 @@ def set_first_password(session: Session, token: str, password: str) -> UserAccou
 
 
 def first_link(session: Session) -> str | None:
-    """The token of a one-time link for the first administrator, who is created if there is nobody.
+    """The token of a one-time link for the first administrator, who is created if there are no people.
 
     None if somebody has a password, or another process has just created the link. Safe to call from several processes.
     """
@@ -194,7 +194,7 @@ def _roles(session: Session, user: UserAccount) -> dict[str, str]:
 
 
 def is_last_admin(session: Session, user: UserAccount) -> bool:
-    """Whether nobody else administers the installation."""
+    """Whether this is the only administrator."""
     others = (admin for admin in repository.listing(session) if admin.id != user.id)
     return user.admin and not any(admin.admin and admin.disabled_at is None for admin in others)
 

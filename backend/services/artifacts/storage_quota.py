@@ -31,7 +31,7 @@ def refuse_over_quota(session: Session, project_id: UUID) -> None:
 
 
 def count_stored(session: Session, project_id: UUID) -> int:
-    """Counts the bytes of a project's artifacts anew, and stores and returns them."""
+    """Recounts the bytes of a project's artifacts; stores and returns the sum."""
     number = repository.stored_bytes(session, project_id)
     rules = repository.get_locked(session, project_id)
     rules.stored_bytes, rules.stored_at = number, workers.now(session)

@@ -100,7 +100,7 @@ def may_review(session: Session, draft: TaskDraft, actor: Actor) -> str:
     if role is None or not role.covers(Role.REVIEWER):
         return "reviewing needs the role of a reviewer"
     if actor.id in {draft.author_id, *repository.writers(session, draft.id)}:
-        return "nobody reviews what they wrote"
+        return "authors cannot review their own drafts"
     return ""
 
 

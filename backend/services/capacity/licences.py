@@ -56,7 +56,7 @@ def list_licences(session: Session) -> list[LicenceView]:
 
 
 def free(session: Session, *, locked: bool = False) -> dict[str, int]:
-    """Free seats by licence. `locked`: nobody else can take one until the transaction ends."""
+    """Free seats by licence. `locked`: no other transaction can take one until this one ends."""
     if locked:
         repository.lock_all(session)
     return {row.name: row.free for row in repository.seats(session)}

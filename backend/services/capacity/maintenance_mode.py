@@ -67,7 +67,7 @@ def begin_maintenance(session: Session, reason: str) -> MaintenanceView:
 
 
 def end_maintenance(session: Session) -> MaintenanceView:
-    """Turns it off; workers go on at once. Safe to call twice. Raises NotAllowed: only administrators may."""
+    """Turns it off; workers continue at once. Safe to call twice. Raises NotAllowed: only administrators may."""
     principal_of(session).require_admin()
     before = maintenance(session)
     if repository.end(session):

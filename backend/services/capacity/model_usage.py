@@ -70,7 +70,7 @@ def record(session: Session, source: UUID, rows: Sequence[UsagePeriod]) -> None:
 
 
 def usage_since(session: Session, duration: timedelta) -> list[UsageSum]:
-    """Sums of the last while, by endpoint and model. It begins with a whole period of five minutes."""
+    """Sums of the last while, by endpoint and model. It starts with a whole period of five minutes."""
     sums: dict[tuple[str, str], UsageSum] = {}
     for row in repository.since(session, workers.now(session) - duration):
         key = (row.endpoint, row.model)

@@ -124,7 +124,7 @@ def worker_heartbeat(
 
 
 def set_draining(session: Session, worker_id: UUID, *, draining: bool) -> None:
-    """An operator drains a worker: it gets no more work and finishes what it has. Or has it go on.
+    """Drains a worker (it finishes its attempts and gets no more) or resumes it.
 
     It drains until it is resumed or its process starts again. Safe to call twice.
 

@@ -93,7 +93,7 @@ def delete_configuration(session: Session, configuration_id: UUID) -> DeletionVi
 
 
 def delete_draft(session: Session, draft_id: UUID) -> DeletionView:
-    """Deletes a draft with its versions, reviews, recordings and trials. What was published of it stays.
+    """Deletes a draft with its versions, reviews, recordings and trials. Its published task stays.
 
     Raises:
         NotFound: there is no such draft.

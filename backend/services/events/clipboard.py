@@ -42,7 +42,7 @@ def put_clipboard(attempt_id: UUID, request: str, text: str) -> None:
 
 
 async def read_clipboard(attempt_id: UUID) -> str | None:
-    """The text of the desktop's clipboard, empty if it has none; None if nobody answers within 5 s."""
+    """The text of the desktop's clipboard, empty if it has none; None without an answer within 5 s."""
     client = watch.broker_client()
     if client is None:
         return None

@@ -31,7 +31,7 @@ class LicenceNote(ReadModel):
         if self.status is LicenceStatus.OPEN:
             return ""
         if self.status is LicenceStatus.UNKNOWN:
-            detail = f"{self.licence!r} is none that we know" if self.licence else "none is given"
+            detail = f"{self.licence!r} is not a known licence" if self.licence else "no licence is given"
             return f"{self.benchmark}: the licence is unknown ({detail}). Ask its authors before you train on it."
         return f"{self.benchmark}: the licence {self.licence!r} forbids some uses. Read it before you train on it."
 

@@ -139,7 +139,7 @@ def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> Episode
     """
     lost = f"attempt {attempt.number} was lost ({attempt.failure_class})"
     if _of_person(session, run):
-        text = f"{lost}, and its desktop with it; it waits for its person, who begins it anew"
+        text = f"{lost}, and its desktop with it; it waits for its person to restart it"
         return human_runs.waiting_columns(Reason(ReasonCode.PERSON_AGAIN, text))
     if remote_runs.is_remote(run) and attempt.first_observation_at is not None:
         return remote_runs.waiting_columns(f"{lost}, and its desktop with it")
@@ -168,7 +168,7 @@ def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, mess
 
 
 def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation, request: ReevaluationRequest) -> UUID:
-    """Requests a repeated evaluation of stored evidence; until then the episode waits, and nobody else may start it.
+    """Requests a repeated evaluation of stored evidence; until then the episode waits and cannot be started.
 
     Args:
         session: the transaction.

@@ -1,4 +1,4 @@
-"""A value that many callers share, read anew every few seconds."""
+"""A value that many callers share, refreshed every few seconds."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class CachedRead(Generic[T]):
             return self._value
 
     def forget(self) -> None:
-        """The next caller reads it anew."""
+        """Makes the next caller refresh it."""
         with self._lock:
             self._until = 0.0
 

@@ -97,7 +97,7 @@ def checked_query(values: Mapping[str, Any]) -> BoardQuery:
 
 
 def stored_query(values: Mapping[str, Any]) -> tuple[BoardQuery, list[str]]:
-    """A query that was stored, maybe by another release, and the names of what this one cannot use of it."""
+    """A stored query, maybe of another release, and the names of the parts that this one cannot use."""
     ignored = {name for name in values if name not in BoardQuery.model_fields}
     try:
         query = BoardQuery.model_validate(dict(values))

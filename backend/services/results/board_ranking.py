@@ -1,4 +1,4 @@
-"""Selects the rows of a leaderboard that are ranked: those that are alike, cover its tasks and lost at most 5 %."""
+"""Selects the ranked rows of a leaderboard: equal conditions, all its tasks, at most 5 % lost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Conditions of runs: what else decides a score besides who acts. Runs are alike if their conditions are equal."""
+"""Conditions of runs: everything but the agent that affects a score. Runs are comparable if their conditions are equal."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class RunConditions:
     def differences(
         self, other: "RunConditions", other_has: str = "this board has", ignored: Container[str] = ()
     ) -> str:
-        """`50 steps, this board has 15 steps`; empty if what is known of it is alike, but for what is ignored."""
+        """`50 steps, this board has 15 steps`; empty if all known, not ignored conditions are equal."""
         return "; ".join(
             f"{words or _WITHOUT[name]}, {other_has} {other.parts[name] or _WITHOUT[name]}"
             for name, words in self.parts.items()

@@ -36,7 +36,7 @@ class FieldDifference(ReadModel):
 
 
 def condition_differences(rows: Sequence[AnyRow]) -> list[FieldDifference]:
-    """Conditions that are not alike, the version of the tasks first.
+    """Differing conditions, the version of the tasks first.
 
     Args:
         rows: of `repositories.common_queries.run_columns`.

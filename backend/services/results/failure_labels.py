@@ -59,7 +59,7 @@ class Failure(ReadModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def labels(self) -> list[str]:
-        """Labels by people, joined; empty if nobody has judged it."""
+        """Labels by people, joined; empty if unlabelled."""
         return sorted(failure_labels.majority_labels([review.labels for review in self.reviews]))
 
     @computed_field  # type: ignore[prop-decorator]

@@ -1,4 +1,4 @@
-"""Budgets of runs, projects and months: counted by workers, checked before each episode begins.
+"""Budgets of runs, projects and months: counted by workers, checked before each episode starts.
 
 An episode that runs when its budget is reached ends as any other. The rest waits with the reason `budget_reached`,
 until the budget is raised, the month ends, or the run is cancelled.
@@ -52,7 +52,7 @@ class BudgetView(ReadModel):
     spent_tokens: int = 0
     spent_desktop_hours: float = 0.0
     counted_at: datetime | None = None
-    reached: str = Field(default="", description="Which limit is reached; then no further episode begins.")
+    reached: str = Field(default="", description="Reached limit; no further episode starts.")
 
 
 def list_budgets(session: Session, project: Project) -> list[BudgetView]:
@@ -64,7 +64,7 @@ def list_budgets(session: Session, project: Project) -> list[BudgetView]:
 
 
 def set_budget(session: Session, project: Project, period: str, changes: BudgetChanges) -> BudgetView:
-    """Changes a project's budget and counts anew, so that it holds at once.
+    """Changes a project's budget and recounts, so that it applies at once.
 
     Raises:
         NotFound: there is no such period.

@@ -31,7 +31,7 @@ class Runnability:
     _lacks: dict[Hashable, Reason | None] = field(default_factory=dict)
 
     def why_not(self, task: TaskNeeds, *, quarantined: str | None, has_variant: bool) -> Reason | None:
-        """Why a task, or each of several that are alike, cannot run; None if it can.
+        """Why a task, or each of several equal tasks, cannot run; None if it can.
 
         Args:
             task: its needs.

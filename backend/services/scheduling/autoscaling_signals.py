@@ -117,7 +117,7 @@ def families(signals: Signals) -> list[GaugeMetricFamily]:
         ),
         gauge(
             "deskarena_desktops_wanted",
-            "Desktops that would be used if there were slots enough: episodes that would begin, attempts under way.",
+            "Desktops that would be used with enough slots: episodes that would start, and running attempts.",
             [({"provider": name}, signals.demand(name)) for name in of],
         ),
         gauge(

@@ -42,7 +42,7 @@ class OfflineJob:
 
 
 def claim_answer(session: Session, notify: Callable[[UUID], object]) -> OfflineJob | None:
-    """The next step that nobody asks at. Its row stays locked until the transaction ends.
+    """The next unclaimed step. Its row stays locked until the transaction ends.
 
     Args:
         session: the transaction.

@@ -80,7 +80,7 @@ class OfflineStudyDetail:
 
 @dataclass(frozen=True)
 class AnswerDetail:
-    """An answer with its step and demonstration; `attempt`: the one that was recorded, if it was recorded here."""
+    """An answer with its step and demonstration; `attempt`: the recorded attempt, if it was recorded here."""
 
     answer: OfflineAnswer
     step: DemonstrationStepRecord

@@ -144,7 +144,7 @@ def choose_password(request: Request, edge: EdgeDep, token: Link, password: Pass
 
 
 def _new_session(request: Request, edge: AppContext, name: str, password: str) -> str | None:
-    """The cookie of a new session; the one that the browser had ends. None if name or password are wrong."""
+    """The cookie of a new session; ends the browser's old one. None if name or password are wrong."""
     with unit_of_work(edge.factory) as session:  # Kept even if the password is wrong: failures count.
         bind(session, request.state.principal)
         user = sign_in.sign_in(session, name, password)

@@ -100,7 +100,7 @@ class FrameFeeds:
 
     @asynccontextmanager
     async def watch(self, attempt_id: UUID, goes_on: GoesOn, width: int = FULL_WIDTH) -> AsyncGenerator[FrameFeed]:
-        """The attempt's feed, which the first viewer begins and the last one ends.
+        """The attempt's feed: the first viewer starts it, the last one ends it.
 
         Args:
             attempt_id: which attempt.

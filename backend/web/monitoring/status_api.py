@@ -42,5 +42,5 @@ def begin_maintenance(session: SessionDep, body: MaintenanceBody) -> Maintenance
 
 @router.delete("/maintenance")
 def end_maintenance(session: SessionDep) -> MaintenanceView:
-    """Turn maintenance mode off; workers go on at once."""
+    """Turn maintenance mode off; workers continue at once."""
     return maintenance_mode.end_maintenance(session)

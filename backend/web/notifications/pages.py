@@ -1,4 +1,4 @@
-"""`/notifications`: who is told what of the project, and what was sent."""
+"""`/notifications`: subscriptions of the project, and deliveries."""
 
 from typing import Annotated, Any
 from uuid import UUID

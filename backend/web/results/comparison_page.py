@@ -109,7 +109,7 @@ def address(query: Mapping[str, Any], path: str = "/compare") -> str:
 
 
 def link(sides: ComparedSides, query: Mapping[str, Any], path: str = "/compare", **changes: Any) -> str:
-    """This page with other values; a changed selection begins at its first task."""
+    """This page with other values; a changed selection starts at its first task."""
     return address({**sides.query(), **query, **changes}, path)
 
 

@@ -69,7 +69,7 @@ QueryDep = Annotated[BoardQuery, Depends(board_query)]
 
 @router.get("/leaderboards")
 def leaderboards(request: Request, session: SessionDep) -> Response:
-    """Redirects to the benchmark with most runs; says so if there is none."""
+    """Redirects to the benchmark with most runs; an empty page without one."""
     name = service.first_with_runs(session)
     return redirect(f"/leaderboards/{name}") if name else render(request, "leaderboards.html", {})
 

@@ -17,7 +17,7 @@ router = api_router("episodes")
 class NewComment(RequestModel):
     """A comment on an episode."""
 
-    person: str = Field(min_length=1, max_length=LONGEST_NAME, description="A name; people are told apart by it.")
+    person: str = Field(min_length=1, max_length=LONGEST_NAME, description="A name that identifies the person.")
     text: str = Field(
         min_length=1, max_length=LONGEST, description="`#step-12` mentions a step.", examples=["stuck from #step-3 on"]
     )

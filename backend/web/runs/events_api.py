@@ -1,4 +1,4 @@
-"""A run's events: pages of a list, or a stream that goes on (server-sent events)."""
+"""A run's events: pages of a list, or a live stream (server-sent events)."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ _EXAMPLE = 'id: 1\nevent: run_submitted\ndata: {"seq":1,"kind":"run_submitted"}\
 Seq = Annotated[int, Query(ge=0, le=2**62, description="Only events with a higher number.")]
 LastEventId = Annotated[
     str | None,
-    Header(max_length=30, pattern=r"^[0-9]{0,18}$", description="Of a stream: the number after which it goes on."),
+    Header(max_length=30, pattern=r"^[0-9]{0,18}$", description="Of a stream: number of the last event received."),
 ]
 
 

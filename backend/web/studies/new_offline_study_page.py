@@ -48,7 +48,7 @@ _OBJECTS = ("params", "more")
 
 
 def parse_request(form: FormFields, problems: list[FieldProblem]) -> OfflineStudySubmit | None:
-    """The request, checked as REST checks it; None, with all problems, if it is none."""
+    """The request, checked as REST checks it; None, with all problems, if it is invalid."""
     base = {**objects_of(form, problems), **{name: text(form, name) for name in _BASE if text(form, name)}}
     body: dict[str, Any] = {name: text(form, name) for name in _TEXTS if text(form, name)}
     body |= {"base": base, "factors": typed_factors(form, problems)}

@@ -48,7 +48,7 @@ TEXTS = ("benchmark", "agent", "provider", "preset")
 OBJECTS = ("params", "more")
 OWN = ("name", "design", "sample", "max_steps")
 FIELDS = sorted({*RunConfig.model_fields} - {"tasks", "where", "repeats", "seed"})
-"""Fields of a run that a factor may be, or begin with."""
+"""Fields of a run that a factor may be, or start with."""
 
 
 def factor_rows(form: FormFields) -> list[tuple[str, str]]:
@@ -58,7 +58,7 @@ def factor_rows(form: FormFields) -> list[tuple[str, str]]:
 
 @contextmanager
 def collect_problems(problems: list[FieldProblem]) -> Iterator[None]:
-    """Adds what is wrong instead of raising it, so that a form shows all of it."""
+    """Collects problems instead of raising, so that a form shows all of them."""
     try:
         yield
     except Invalid as error:
@@ -136,7 +136,7 @@ def typed_factors(form: FormFields, problems: list[FieldProblem]) -> dict[str, l
 
 
 def parse_request(form: FormFields, problems: list[FieldProblem]) -> StudySubmit | None:
-    """The request, checked as REST checks it; None, with all problems, if it is none."""
+    """The request, checked as REST checks it; None, with all problems, if it is invalid."""
     values = values_of(form, problems)
     try:
         body = StudySubmit.model_validate(values)

@@ -1,4 +1,4 @@
-"""Counts of tasks that are alike, so that nothing reads each of 25,000 tasks to count them."""
+"""Counts of equal tasks, so that counting 25,000 tasks does not read each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -37,7 +37,7 @@ class TaskNeeds(Protocol):
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """Tasks of one domain and difficulty that are alike in everything that decides whether they can run.
+    """Tasks of one domain and difficulty that are equal in everything that decides whether they can run.
 
     Attributes:
         quarantined: why they are in quarantine; None = they are not.

@@ -49,7 +49,7 @@ def cluster_slots(session: Session, cluster: str, provider: str) -> list[Slot]:
 
 
 def make_slot(session: Session, node_id: UUID, provider: str, index: int) -> None:
-    """Creates a slot, or reopens an existing one that was being emptied."""
+    """Creates a slot, or reopens a draining one."""
     row = {"id": uuid7(), "node_id": node_id, "provider": provider, "index": index, "state": SlotState.FREE.value}
     query = insert(Slot).values({**row, "reason": ""})
     session.execute(

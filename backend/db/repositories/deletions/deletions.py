@@ -68,7 +68,7 @@ def claim(session: Session) -> Deletion | None:
 
 
 def lock(session: Session, table: Any, target_id: UUID) -> Any:
-    """The row of a table that has `deleted_at`, locked; None: there is none."""
+    """The row of a table that has `deleted_at`, locked; None if missing."""
     return session.scalar(select(table).where(table.id == target_id, table.deleted_at.is_(None)).with_for_update())
 
 
@@ -142,7 +142,7 @@ def offline_cells(session: Session, configuration_id: UUID) -> int:
 
 
 def forget_on_boards(session: Session, runs: Sequence[Run]) -> None:
-    """Removes what boards show of configurations with these runs; their other runs' figures are computed anew."""
+    """Removes what boards show of configurations with these runs; the figures of their other runs are recomputed."""
     for task_set_id, configuration_id in {(run.task_set_id, run.agent_configuration_id) for run in runs}:
         query = delete(PassRollup).where(
             PassRollup.task_set_id == task_set_id, PassRollup.agent_configuration_id == configuration_id

@@ -42,7 +42,7 @@ def studies(session: Session, project_id: UUID, before: datetime) -> Sequence[An
 
 
 def drafts(session: Session, project_id: UUID, before: datetime) -> Sequence[AnyRow]:
-    """(id, name, at) of drafts that nobody has changed since and that are not in review, oldest first."""
+    """(id, name, at) of drafts unchanged since then and not in review, oldest first."""
     name = (TaskDraft.domain + "/" + TaskDraft.name).label("name")
     query = select(TaskDraft.id, name, TaskDraft.updated_at.label("at")).where(
         TaskDraft.project_id == project_id,

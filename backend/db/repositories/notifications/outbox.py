@@ -64,7 +64,7 @@ def subscribed(session: Session, type_: NotificationType, project_id: UUID) -> b
 
 
 def _waits(session: Session, type_: NotificationType, subject_id: UUID) -> bool:
-    """Whether one waits, which is then locked: nobody prepares it before what this transaction writes."""
+    """Whether one waits. It is locked, so that no other transaction prepares it before this one commits."""
     same = (Notification.type == type_.value, Notification.subject_id == subject_id)
     query = select(Notification.id).where(Notification.prepared_at.is_(None), *same).limit(1)
     return session.scalar(query.with_for_update(skip_locked=True)) is not None

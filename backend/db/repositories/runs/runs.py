@@ -23,7 +23,7 @@ _UNFINISHED = text("""
 
 
 def lock(session: Session, run_id: UUID) -> Run | None:
-    """The current run, locked until the commit, so that nobody else changes it, its episodes or attempts.
+    """The current run, locked until the commit, so that no other transaction changes it, its episodes or attempts.
 
     The lock (FOR NO KEY UPDATE) allows foreign key checks meanwhile.
     """

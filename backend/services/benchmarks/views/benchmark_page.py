@@ -66,7 +66,7 @@ def task_counts(rows: Sequence[AnyRow]) -> TaskCounts:
 
 
 def group_counts(groups: Iterable[TaskGroup]) -> TaskCounts:
-    """From groups of tasks that are alike."""
+    """From groups of equal tasks."""
     cells: Counter[tuple[str, str]] = Counter()
     for group in groups:
         cells[group.domain, group.difficulty or UNLABELLED] += group.number

@@ -46,7 +46,7 @@ class ComparedSides:
         return own
 
     def run_ids(self, session: Session) -> list[list[UUID]]:
-        """The runs of each side, the one that stands for it first.
+        """The runs of each side, its representative first.
 
         Raises:
             NotFound: a configuration is not on the board.

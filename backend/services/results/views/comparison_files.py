@@ -76,7 +76,7 @@ def label_rows(comparison: RunComparison) -> Rows:
 
 
 def field_rows(comparison: RunComparison) -> Rows:
-    """Conditions that are not alike, and what differs between the configurations; each value as text."""
+    """Differing conditions and configuration fields; each value as text."""
     head = ["kind", "field", *(f"{letter} {run.title}" for letter, run in zip(LETTERS, comparison.runs, strict=False))]
     return head, (
         [kind, row.name, *map(value_text, row.values)]

@@ -30,9 +30,9 @@ from backend.services.capacity.views.capabilities import AgentView, RunOptions, 
 from backend.services.capacity.views.endpoints import EndpointState, endpoints_page
 
 MOST_TASKS = 500
-"""The form lists all tasks of a benchmark with at most so many."""
+"""Largest benchmark whose tasks the form lists completely."""
 MOST_LISTED = 2000
-"""Of a larger one, it lists at most so many."""
+"""Most tasks that it lists of a larger one."""
 WhyNot = Callable[[TaskNeeds], Reason | None]
 
 

@@ -74,7 +74,7 @@ class RunView(ReadModel):
     run_usd: float | None = Field(default=None, description="US dollars that it may spend; null = no limit.")
     run_tokens: int | None = Field(default=None, description="Tokens that it may use; null = no limit.")
     run_desktop_hours: float | None = Field(default=None, description="Hours of desktops; null = no limit.")
-    budget_reached: str = Field(default="", description="Which budget is reached; no further episode begins.")
+    budget_reached: str = Field(default="", description="Reached budget; no further episode starts.")
     effective_concurrency: ConcurrencyView | None = Field(
         default=None, description="Only in the answer about a single run, until it ends."
     )

@@ -77,7 +77,7 @@ def options_of(path: str, text: str, problems: list[FieldProblem]) -> dict[str, 
 
 
 def request_of(values: Mapping[str, Any], problems: list[FieldProblem]) -> RunRequest | None:
-    """The request from a form's values; None, with all problems, if it is none."""
+    """The request from a form's values; None, with all problems, if it is invalid."""
     try:
         return RunRequest.model_validate(values)
     except ValidationError as error:

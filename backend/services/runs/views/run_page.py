@@ -206,7 +206,7 @@ class RunPageQuery:
 
 
 def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
-    """One run. Raises NotFound, Invalid for a condition on labels that is none."""
+    """One run. Raises NotFound, Invalid for a malformed label condition."""
     row = repository.run(session, run_id)
     if row is None:
         raise NotFound("Run not found.", code="run_not_found", hint="The list of runs is at /runs.")
@@ -291,7 +291,7 @@ def matrix_of(session: Session, run: Run, row: str, column: str) -> Matrix:
 
 
 def unrated_episode(session: Session, run_id: UUID) -> UUID | None:
-    """A person's ended episode that waits for their rating, so that nobody may show its result; else None."""
+    """A person's ended episode that waits for their rating and whose result is hidden until then; else None."""
     desk = human_agent.desk(session, run_id)
     return desk.episode.id if desk.next is human_agent.NextAction.RATE and desk.episode is not None else None
 

@@ -32,7 +32,7 @@ Rows = Iterator[Sequence[Any]]
 
 
 def _visible_run(session: Session, run_id: UUID) -> Run:
-    """The run. Raises NotFound, Conflict while a result of it is hidden from its person."""
+    """The run. Raises NotFound, Conflict while one of its results is hidden from its person."""
     run, row = get_run(session, run_id), repository.run(session, run_id)
     if row is not None and row.AgentConfiguration.human and unrated_episode(session, run_id):
         raise Conflict(

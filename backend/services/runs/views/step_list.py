@@ -38,12 +38,12 @@ class StepList:
 
     @property
     def first(self) -> int:
-        """Number with which this part begins."""
+        """First step number of this part."""
         return self.listed[0].index // PART * PART if self.listed else 0
 
     @property
     def parts(self) -> list[int]:
-        """Numbers with which the parts begin."""
+        """First step numbers of the parts."""
         return list(range(0, self.last + 1, PART))
 
     @property

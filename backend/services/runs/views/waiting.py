@@ -90,7 +90,7 @@ def model_wait_view(stored: Mapping[str, Any]) -> AttemptWait:
 
 
 class GroupedWait(ReadModel):
-    """Running attempts of a run that wait for the same; with the one that has waited longest."""
+    """Running attempts of a run with the same wait reason, and the longest waiting one."""
 
     wait: AttemptWait
     attempts: int

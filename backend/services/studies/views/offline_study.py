@@ -120,7 +120,7 @@ class OfflineCellView(ReadModel):
     metrics: list[MetricView]
     against_base: StepDifference | None
     answered: int
-    invalid: int = Field(description="Answers that are no action: wrong.")
+    invalid: int = Field(description="Answers that are not an action; they count as wrong.")
     failed: int = Field(description="Steps without an answer, for no fault of the agent.")
     waiting: int
     input_tokens: int
