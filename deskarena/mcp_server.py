@@ -169,7 +169,7 @@ class DesktopTools:
 
 
 def build_server(tools: DesktopTools) -> MCPServer[Any]:
-    """A server that offers the tools. What the service refuses is told to the model in the service's words."""
+    """A server that offers the tools. Refusals of the service are returned to the model as errors."""
     server: MCPServer[Any] = MCPServer("deskarena", instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in tools.all():
         reads = tool.__name__ in {"list_tasks", "screenshot"}

@@ -34,7 +34,7 @@ class Viewers(Protocol):
     """Broker side of the live view (`backend.services.events`)."""
 
     def watched_width(self, attempt_id: UUID) -> int:
-        """Width in pixels of the widest picture in which somebody watches the attempt; 0: nobody does."""
+        """Width in pixels of the widest viewer's picture; 0 without viewers."""
         ...
 
     def hurried(self, attempt_id: UUID) -> bool:

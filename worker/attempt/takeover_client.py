@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class TakeoverClient:
-    """Takeover of one attempt. Polls the broker once per step while nobody takes over."""
+    """Takeover of one attempt. Polls the broker once per step until somebody takes over."""
 
     def __init__(self, attempt_id: UUID, screen: ScreenSize, line: AgentChannel | None = None) -> None:
         """Args: attempt_id: the attempt; screen: size in pixels; line: channel to the person, for tests."""

@@ -253,7 +253,7 @@ class DesktopSupervisorClient(SupervisorConnection[DesktopHandle]):
                 desktop.end(message["why"], message["ending"], message["usage"])
 
     def answered(self, answer: Message, *, expected: bool) -> None:
-        """Handles a started desktop. One for which nobody waits any more is destroyed."""
+        """Handles a started desktop. A desktop that no caller waits for is destroyed."""
         if "desktop" not in answer:
             return
         if not expected:

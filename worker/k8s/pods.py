@@ -158,7 +158,7 @@ class Pods(PodInventory):
         return self._cluster.create(PODS, body)
 
     def _started_and_idle(self) -> float:
-        """The deadline of a pod that may still start: until it is ready nobody renews it."""
+        """The deadline of a pod that may still start; it is not renewed until it is ready."""
         return self.now() + self._start_seconds + self.plan.idle
 
     def _fits(self, pod: Object, slot: SlotRef, room: PodResources) -> bool:

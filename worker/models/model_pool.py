@@ -173,7 +173,7 @@ class AttemptModels:
         return self._waited.seconds()
 
     def waits(self) -> ModelWait | None:
-        """The call that the attempt has been waiting for longest; None if it has just begun."""
+        """The call that the attempt has been waiting for longest; None if it has just started."""
         return self._waited.longest(LONG_SECONDS)
 
     def close(self) -> None:

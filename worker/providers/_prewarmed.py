@@ -185,7 +185,7 @@ def warm_up(desktop: D) -> D:
 
 
 def _close_late(coming: "Future[Any]") -> None:
-    """Destroys a desktop that became ready after nobody waited for it."""
+    """Destroys a desktop that became ready too late."""
     if coming.exception() is None:
         coming.result().close()
 

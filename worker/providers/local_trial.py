@@ -34,7 +34,7 @@ class Trial:
 
 
 def use(opened: OpenDesktop, programs: Mapping[str, Sequence[str]]) -> Trial:
-    """Uses a desktop that nobody needs any more. Raises MachineLost if it is gone.
+    """Uses up a desktop. Raises MachineLost if it is gone.
 
     Args:
         opened: the desktop; a window stays open in it.

@@ -20,7 +20,7 @@ from worker.qemu.machine import MachineSpec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CLOSED = "closed"
-"""Reason for the end of a machine that nobody needs any more."""
+"""Reason for the end of a machine that is no longer needed."""
 _STOP_SECONDS = 20.0
 _QUICK_SECONDS = 15.0
 START_SECONDS = 120.0
@@ -169,7 +169,7 @@ class SupervisorClient(SupervisorConnection[VmHandle]):
                 handle.end(str(message["why"]), str(message.get("cause", "")))
 
     def answered(self, answer: Message, *, expected: bool) -> None:
-        """Handles a started machine. One for which nobody waits any more is ended."""
+        """Handles a started machine. A machine that no caller waits for is ended."""
         if "port" not in answer:
             return
         if not expected:

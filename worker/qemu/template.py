@@ -42,7 +42,7 @@ def _disk(fd: int) -> dict[str, int]:
 
 
 def give_up(place: Path) -> None:
-    """Invalidates it: nobody finds it any more, and it is created again when needed. Running clones continue."""
+    """Invalidates it: it is no longer found, and is created again when needed. Running clones continue."""
     (place / ABOUT).unlink(missing_ok=True)
 
 

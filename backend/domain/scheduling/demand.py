@@ -27,7 +27,7 @@ def beginning(now: QueueSnapshot, waiting: Mapping[UUID, int]) -> dict[UUID, int
 
 
 def _room(now: QueueSnapshot, run: RunLoad, other_count: int) -> list[int]:
-    """Each bound, as the number of episodes that it leaves room for; `others`: episodes that other runs of the project start."""
+    """Episodes that each bound leaves room for; `other_count`: episodes that other runs of the project start."""
     bounds = [0] if run.model_waits else []
     if run.concurrency is not None:
         bounds.append(run.concurrency - run.in_use)

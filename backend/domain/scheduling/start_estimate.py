@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def starts_in(ahead: int, seconds: float, remaining: Sequence[float], at_once: int) -> float | None:
-    """Seconds until it starts at the latest, if each episode of its run takes the expected time and the run keeps its slots.
+    """Seconds until it starts at the latest, if episodes take the expected time and the run keeps its slots.
 
     No slot of the run is empty before: so that all of them are busy with what comes first. It is also over once enough
     of the run's episodes have ended to make room.

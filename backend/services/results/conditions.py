@@ -1,4 +1,4 @@
-"""Conditions of runs: everything but the agent that affects a score. Runs are comparable if their conditions are equal."""
+"""Conditions of runs: what affects a score besides the agent. Runs are comparable if their conditions are equal."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass

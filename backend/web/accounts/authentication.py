@@ -141,7 +141,7 @@ def _check(principal: Principal, need: Need) -> None:
 
 
 def announce_first_link(edge: AppContext) -> None:
-    """Writes the one-time link of the first administrator to the log and to a file, if no account has a password yet."""
+    """Writes the first administrator's one-time link to the log and a file, if no account has a password yet."""
     file = edge.settings.data_dir / FIRST_LINK_FILE
     try:
         with unit_of_work(edge.factory) as session:
