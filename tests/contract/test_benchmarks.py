@@ -26,7 +26,7 @@ def made(name: str) -> Any:
 
 @pytest.mark.parametrize("name", READERS)
 class TestReaders:
-    def test_reads_its_own_files_twice_alike(self, name: str) -> None:
+    def test_reading_twice_gives_the_same_benchmark(self, name: str) -> None:
         first, second = made(name).load(EXAMPLES[name]), made(name).load(EXAMPLES[name])
         assert first.kind == made(name).kind == name
         assert first.content_hash() == second.content_hash()

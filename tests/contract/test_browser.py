@@ -100,7 +100,7 @@ class TestOpen:
         assert (tab.url, tab.title) == (ONE, "One")
         assert browser.tabs()[0].id == tab.id
 
-    def test_behind_the_one_that_shows(self, browser: Browser) -> None:
+    def test_opens_in_the_background(self, browser: Browser) -> None:
         front = browser.open(ONE)
         behind = browser.open(TWO, background=True)
         assert "second" in browser.content(behind.id)
@@ -116,7 +116,7 @@ class TestOpen:
 
 
 class TestClose:
-    def test_it_is_gone(self, browser: Browser) -> None:
+    def test_closed_tab_is_not_listed(self, browser: Browser) -> None:
         tab = browser.open(ONE)
         browser.close(tab.id)
         assert tab.id not in {each.id for each in browser.tabs()}
@@ -185,7 +185,7 @@ class TestCommand:
 
 
 class TestShut:
-    def test_twice_and_it_goes_on(self, browser: Browser) -> None:
+    def test_shut_is_idempotent_and_reconnects(self, browser: Browser) -> None:
         tab = browser.open(ONE)
         browser.shut()
         browser.shut()

@@ -76,7 +76,7 @@ class TestGetters:
             (folder := tmp_path / str(number)).mkdir()
             getter.read(getter.collect(context, case.parameters), case.parameters, folder)
 
-    def test_mutated_files_are_no_errors_either(self, dialect: str, name: str, tmp_path: Path) -> None:
+    def test_mutated_files_raise_no_errors(self, dialect: str, name: str, tmp_path: Path) -> None:
         case = CASES[dialect, name]
         getter, rng = made(dialect, name), random.Random(f"{seed()}-{name}")  # noqa: S311 - it shall be repeatable.
         for number in range(MUTATIONS if case.found().desktop.files else 0):

@@ -126,7 +126,7 @@ class TestPrograms:
 
 
 class TestScripts:
-    def test_bash_tells_output_and_code(self, linux: Desktop) -> None:
+    def test_bash_returns_output_and_exit_code(self, linux: Desktop) -> None:
         result = bash(linux, "echo one\ncd /nowhere 2>/dev/null\necho two >&2\nexit 3")
         assert result == {"returncode": 3, "output": "one\ntwo\n", "error": ""}
 

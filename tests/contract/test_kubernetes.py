@@ -135,7 +135,7 @@ class TestVersions:
         ):
             place.port.replace(LEASES, lease("hold", "b"))
 
-    def test_nothing_changed_is_no_new_version(self, place: ClusterNamespace) -> None:
+    def test_unchanged_object_has_the_same_version(self, place: ClusterNamespace) -> None:
         first = place.port.create(SECRETS, secret("one"))
         again = place.port.replace(SECRETS, first)
         assert again["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
@@ -156,7 +156,7 @@ class TestVersions:
 
 
 class TestFields:
-    def test_unknown_ones_are_refused_by_name(self, place: ClusterNamespace) -> None:
+    def test_unknown_fields_are_refused_by_name(self, place: ClusterNamespace) -> None:
         place.needs(25, CHECKS)
         wrong = pod("one")
         wrong["spec"]["containers"][0]["imagee"] = "x"
@@ -168,13 +168,13 @@ class TestFields:
         assert 'unknown field "spec.nodeSelektor"' in caught.value.message
         assert place.gone(PODS, "one")
 
-    def test_unknown_ones_of_a_patch_are_refused(self, place: ClusterNamespace) -> None:
+    def test_unknown_fields_of_a_patch_are_refused(self, place: ClusterNamespace) -> None:
         place.needs(25, CHECKS)
         place.port.create(LEASES, lease("hold", "a"))
         with raises_fields(RequestRefused, reason="Invalid", mentions='unknown field "spec.holder"'):
             place.port.patch(LEASES, "hold", {"spec": {"holder": "b"}})
 
-    def test_unknown_ones_are_dropped_with_a_warning_where_nobody_asks(self, place: ClusterNamespace) -> None:
+    def test_unknown_fields_are_dropped_with_a_warning_by_default(self, place: ClusterNamespace) -> None:
         place.needs(25, CHECKS)
         said = place.ask("POST", place.path(SECRETS), {**secret("one"), "dataa": {}})
         assert said.status == 201

@@ -60,7 +60,7 @@ class TestDelete:
         place.port.create(SECRETS, secret("its", ownerReferences=[reference(owner)]))
         until(lambda: place.gone(SECRETS, "its"), SECONDS)
 
-    def test_of_a_namespace_leaves_nothing(self, place: ClusterNamespace) -> None:
+    def test_deleting_a_namespace_leaves_nothing(self, place: ClusterNamespace) -> None:
         place.only_fake()
         place.port.create(SECRETS, secret("one"))
         place.running("two")
@@ -76,7 +76,7 @@ def reference(owner: Object) -> Object:
 
 
 class TestPods:
-    def test_one_that_runs_says_where(self, place: ClusterNamespace) -> None:
+    def test_running_pod_names_its_node(self, place: ClusterNamespace) -> None:
         found = place.running("one")
         assert found["spec"]["nodeName"]
         assert found["status"]["phase"] == "Running"
@@ -95,12 +95,12 @@ class TestPods:
         place.port.delete(PODS, "one", grace=0)
         assert place.gone(PODS, "one")
 
-    def test_one_without_a_node_is_gone_at_once(self, place: ClusterNamespace) -> None:
+    def test_pod_without_a_node_is_deleted_immediately(self, place: ClusterNamespace) -> None:
         place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         place.port.delete(PODS, "one")
         assert place.gone(PODS, "one")
 
-    def test_one_that_fits_nowhere_is_told_of_in_an_event(self, place: ClusterNamespace) -> None:
+    def test_unschedulable_pod_has_an_event(self, place: ClusterNamespace) -> None:
         place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         said = until(lambda: place.events("one", "FailedScheduling"), SECONDS)[0]
         assert said["type"] == "Warning"
@@ -117,12 +117,12 @@ class TestPods:
         listed = place.ask("GET", place.path(ResourceKind("events")), query=f"fieldSelector=involvedObject.uid%3D{uid}")
         assert {"Scheduled", "Created", "Started"} <= {one["reason"] for one in listed.body["items"]}
 
-    def test_its_log_is_what_it_said(self, place: ClusterNamespace) -> None:
+    def test_logs_are_the_output(self, place: ClusterNamespace) -> None:
         place.running("one")
         until(lambda: place.port.logs("one") == "hello\n", SECONDS)
         assert place.port.logs("one", lines=0) == ""
 
-    def test_there_is_no_log_before_a_node_has_it(self, place: ClusterNamespace) -> None:
+    def test_unscheduled_pod_has_no_logs(self, place: ClusterNamespace) -> None:
         place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         assert place.port.logs("one") == ""
 

@@ -97,7 +97,7 @@ class TestRole:
         assert [one["spec"]["holderIdentity"] for one in worker.list(LEASES).items] == ["b"]
         assert worker.delete(LEASES, "hold")
 
-    def test_is_told_to_whom_asks_for_it(self, worker: Cluster) -> None:
+    def test_access_review_answers_for_the_role(self, worker: Cluster) -> None:
         assert may(worker, verb="get", resource="pods")
         assert not may(worker, verb="get", resource="pods", subresource="log")
         assert not may(worker, verb="list", resource="secrets")

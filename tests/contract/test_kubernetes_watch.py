@@ -32,7 +32,7 @@ def until_told(watch: Iterator[WatchEvent], kind: str) -> WatchEvent:
 
 
 class TestWatch:
-    def test_tells_what_comes_after_a_version_in_order(self, place: ClusterNamespace) -> None:
+    def test_sends_changes_after_a_version_in_order(self, place: ClusterNamespace) -> None:
         place.port.create(SECRETS, secret("old"))
         since = place.port.list(SECRETS).version
         place.port.create(SECRETS, secret("new"))
@@ -46,7 +46,7 @@ class TestWatch:
         assert versions == sorted(versions)
         assert versions[0] > int(since)
 
-    def test_goes_on_from_the_last_version(self, place: ClusterNamespace) -> None:
+    def test_resumes_from_the_last_version(self, place: ClusterNamespace) -> None:
         since = place.port.list(SECRETS).version
         place.port.create(SECRETS, secret("one"))
         place.port.create(SECRETS, secret("two"))
@@ -143,7 +143,7 @@ class TestForgotten:
         with pytest.raises(VersionGone):
             list(place.port.watch(SECRETS, "1", seconds=5))
 
-    def test_a_list_goes_on_from_it(self, place: ClusterNamespace) -> None:
+    def test_new_list_can_be_watched(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         place.port.create(SECRETS, secret("one"))
         fake.compact()

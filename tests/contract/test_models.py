@@ -51,7 +51,7 @@ def of(server: ModelServer, api: str, **options: Any) -> ModelClient:
 
 class TestReply:
     @pytest.mark.parametrize("streamed", [False, True])
-    def test_words_calls_thoughts_and_tokens(self, server: ModelServer, api: str, streamed: bool) -> None:  # noqa: FBT001
+    def test_reply_has_text_calls_reasoning_and_tokens(self, server: ModelServer, api: str, streamed: bool) -> None:  # noqa: FBT001
         server.say(
             "I click.", calls=[("click", {"x": 3})], thinking="Where?", tokens=(100, 40, 10), model="model-1-0506"
         )
@@ -140,7 +140,7 @@ class TestRequest:
         assert last.text == "Done."
         assert "signed" not in server.asked[1].text
 
-    def test_sampling_is_sent_and_what_the_api_does_not_know_is_said(self, server: ModelServer, api: str) -> None:
+    def test_sampling_is_sent_and_unsupported_options_are_reported(self, server: ModelServer, api: str) -> None:
         server.say("Hello.")
         reply = of(server, api).complete(
             asked("Hi", temperature=0.3, top_p=0.8, max_tokens=77, seed=5, stop=("END",), extra={"user": "deskarena"})
@@ -312,7 +312,7 @@ class TestGivingUp:
             of(server, api).complete(asked("Hi"))
         assert time.monotonic() - began < 20
 
-    def test_nor_are_they_as_a_stream(self, server: ModelServer, api: str) -> None:
+    def test_oversized_stream_is_refused(self, server: ModelServer, api: str) -> None:
         server.flood(times=3)
         with raises_code(ModelApiFailed, "model_api_failed"):
             of(server, api).complete(asked("Hi"), on_text=lambda _: None)
@@ -329,13 +329,13 @@ class TestGivingUp:
                 of(server, api).complete(asked("Hi"))
             assert elsewhere.asked == []
 
-    def test_nobody_listens(self, api: str) -> None:
+    def test_unreachable_api_fails(self, api: str) -> None:
         with raises_code(ModelApiFailed, "model_api_failed"):
             client(endpoint(api, "http://127.0.0.1:9/v1", patience_seconds=0)).complete(asked("Hi"))
 
 
 class TestKey:
-    def test_it_is_in_no_error_log_record_or_repr(
+    def test_key_is_in_no_error_log_or_repr(
         self, server: ModelServer, api: str, caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.DEBUG)

@@ -143,7 +143,7 @@ class TestNothingRemains:
         assert {name: state for name, state in story.left.items() if state == traces.LEFT} == of(story.itself)
         assert {"files", "settings", "process", "clipboard", "window", "full disk"} <= set(of(story.itself))
 
-    def test_the_health_gate_would_not_let_another_task_begin_there(self, story: Story) -> None:
+    def test_health_check_refuses_the_used_desktop(self, story: Story) -> None:
         assert "disk: " in story.itself.refused
         assert "processes: " in story.itself.refused
         assert ("clock: " in story.itself.refused) == (story.left["clock"] == traces.LEFT)
@@ -153,5 +153,5 @@ class TestNothingRemains:
         assert of(getattr(story, which)) == {}
 
     @pytest.mark.parametrize("which", ["prepared", "again"])
-    def test_the_health_gate_lets_the_next_task_begin(self, story: Story, which: str) -> None:
+    def test_health_check_passes_the_next_desktop(self, story: Story, which: str) -> None:
         assert getattr(story, which).refused == ""

@@ -37,7 +37,7 @@ class TestObserve:
     def test_says_whether_the_agent_sees_it(self, space: object, desktop: FakeDesktop) -> None:
         assert isinstance(space.shows_frame, bool)  # type: ignore[attr-defined]
 
-    def test_an_agent_sees_something(self, space: object, desktop: FakeDesktop) -> None:
+    def test_observation_is_not_empty(self, space: object, desktop: FakeDesktop) -> None:
         observation = space.observe(desktop, 0)  # type: ignore[attr-defined]
         assert space.shows_frame or observation.a11y_tree  # type: ignore[attr-defined]
 
@@ -45,7 +45,7 @@ class TestObserve:
         observation = space.observe(desktop, 0)  # type: ignore[attr-defined]
         assert observation.a11y_tree is None or observation.windows is not None
 
-    def test_the_screen_itself_is_kept_whatever_is_shown(self, space: object, desktop: FakeDesktop) -> None:
+    def test_screen_is_stored_whatever_the_agent_sees(self, space: object, desktop: FakeDesktop) -> None:
         observation = space.observe(desktop, 0)  # type: ignore[attr-defined]
         assert observation.frame == desktop.frame()
         assert observation.agent_view is None or observation.agent_view.width == desktop.screen.width

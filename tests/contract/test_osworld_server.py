@@ -109,19 +109,19 @@ class TestCommands:
 
 class TestFiles:
     @pytest.mark.parametrize("size", [5, 2 * LARGEST_FILE + 5])
-    def test_of_any_size_come_back(self, http: httpx.Client, size: int) -> None:
+    def test_files_of_any_size_roundtrip(self, http: httpx.Client, size: int) -> None:
         data, path = bytes(range(5)) * (size // 5), "~/of tool/data.bin"
         form = {"files": {"file_data": ("data.bin", data)}, "data": {"file_path": path}}
         assert http.post("/setup/upload", **form).status_code == 200  # type: ignore[arg-type]
         assert http.post("/file", data={"file_path": "/home/user/of tool/data.bin"}).content == data
         assert executed(http, ["ls", "/home/user/of tool"])["output"] == "data.bin\n"
 
-    def test_a_missing_one(self, http: httpx.Client) -> None:
+    def test_missing_file_is_404(self, http: httpx.Client) -> None:
         assert http.post("/file", data={"file_path": "/nowhere"}).status_code == 404
 
 
 class TestMistakes:
-    def test_are_answered(self, http: httpx.Client) -> None:
+    def test_invalid_requests_get_errors(self, http: httpx.Client) -> None:
         wrong = [
             http.get("/shutdown"),
             http.post("/execute", content=b"{", headers={"Content-Type": "application/json"}),

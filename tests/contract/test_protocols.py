@@ -49,7 +49,7 @@ class TestVerdict:
         assert found.score == 0.0
         assert set(found.measures.values()) == {0.0}
 
-    def test_its_primary_measure_is_one_of_its_own_or_the_score(self, name: str) -> None:
+    def test_primary_measure_is_its_own_or_the_score(self, name: str) -> None:
         verdict = judged(name, {"a": 1.0, "b": 1.0, "c": 1.0}, 1.0)
         protocol: ScoringProtocol = registry.lookup(PluginKind.PROTOCOL, name)()
         assert protocol.primary in {*verdict.measures, SCORE}

@@ -37,12 +37,12 @@ class TestOpen:
         assert opened.death_reason() == ""
         assert opened.desktop.frame().data
 
-    def test_it_can_be_reached_by_the_live_pump(self, opened: OpenDesktop) -> None:
+    def test_stream_address_is_reachable(self, opened: OpenDesktop) -> None:
         address, secret = opened.stream_address()
         assert address.partition(":")[0] in {"http", "unix"}
         assert secret
 
-    def test_its_details_can_be_kept(self, opened: OpenDesktop) -> None:
+    def test_details_are_json(self, opened: OpenDesktop) -> None:
         import json
 
         assert json.loads(json.dumps(dict(opened.details)))["provider"]

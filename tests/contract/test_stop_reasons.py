@@ -138,7 +138,7 @@ class TestReasoning:
         reply = client(endpoint("openai_responses", f"{server.address}/v1")).complete(asked("Hi"))
         assert (reply.text, reply.thinking) == (text, thinking)
 
-    def test_among_the_parts_of_a_chat_message_is_no_answer(self, server: ModelServer) -> None:
+    def test_thinking_parts_of_a_message_are_not_the_answer(self, server: ModelServer) -> None:
         content = [
             {"type": "thinking", "thinking": [{"type": "text", "text": "DONE?"}]},
             {"type": "text", "text": "I click."},

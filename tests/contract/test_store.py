@@ -107,7 +107,7 @@ class TestPut:
 
 
 class TestGet:
-    def test_an_unknown_one(self, store: ArtifactStore) -> None:
+    def test_unknown_hash_is_not_found(self, store: ArtifactStore) -> None:
         store.put(b"x", "a/b")
         with pytest.raises(NotFound):
             store.get("0" * 64)
@@ -147,13 +147,13 @@ class TestAge:
         assert age is not None
         assert 990 < age < 1060
 
-    def test_of_nothing(self, store: ArtifactStore) -> None:
+    def test_unknown_hash_has_no_age(self, store: ArtifactStore) -> None:
         store.put(b"x", "a/b")
         assert store.age("0" * 64, time.time()) is None
 
 
 class TestOld:
-    def test_tells_all_that_was_stored_before(self, store: ArtifactStore) -> None:
+    def test_lists_everything_stored_before(self, store: ArtifactStore) -> None:
         names = {store.put(b"%d" % number, "a/b") for number in range(12)}
         assert kept(store, time.time() + 60) == names
         assert kept(store, time.time() - 60) == set()

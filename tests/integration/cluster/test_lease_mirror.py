@@ -111,7 +111,7 @@ class TestWhatPeopleSee:
         assert notes(pod)["episode"] == str(again.episode_id)
 
     @pytest.mark.parametrize("later", [0, 1])
-    def test_it_goes_with_the_hold(self, fake: FakeCluster, setting: Setting, later: int) -> None:
+    def test_lease_object_is_removed_with_the_lease(self, fake: FakeCluster, setting: Setting, later: int) -> None:
         claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
         fence = {FENCE: str(claim.fence.token + later)}
         container = {"name": "vm", "image": "vm:1"}
@@ -152,9 +152,7 @@ class TestConflicts:
         first.look()
         assert setting.lease() == found
 
-    def test_two_holders_the_stale_one_is_told_and_writes_nothing(
-        self, setting: Setting, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_stale_holder_is_told_and_writes_nothing(self, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first asked Postgres just before it lost its lease, and reaches the cluster after the second."""
         old = setting.claim(setting.first)
         first, second = setting.mirror(setting.first), setting.mirror(setting.second)
@@ -210,7 +208,7 @@ class TestConflicts:
 
 
 class TestOrphans:
-    def test_are_removed_by_anybody_once_their_deadline_has_passed(self, setting: Setting) -> None:
+    def test_any_worker_removes_expired_lease_objects(self, setting: Setting) -> None:
         claim = setting.claim(setting.first)
         setting.mirror(setting.first).look()
         setting.world.do(claims.release_lease, claim.lease_id, "the worker died")
@@ -227,9 +225,7 @@ class TestOrphans:
         assert setting.mirror(setting.second).sweep() == 0
         assert len(setting.leases()) == 1
 
-    def test_nothing_is_removed_while_postgres_does_not_answer(
-        self, setting: Setting, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_database_outage_removes_nothing(self, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
         setting.claim(setting.first)
         setting.mirror(setting.first).look()
         setting.late = 61.0
@@ -238,7 +234,7 @@ class TestOrphans:
             setting.mirror(setting.second).sweep()
         assert len(setting.leases()) == 1
 
-    def test_those_of_another_installation_are_left_alone(self, setting: Setting) -> None:
+    def test_ignores_lease_objects_of_other_installations(self, setting: Setting) -> None:
         claim = setting.claim(setting.first)
         setting.mirror(setting.first).look()
         setting.world.do(claims.release_lease, claim.lease_id, "the worker died")
@@ -250,7 +246,7 @@ class TestOrphans:
 
 
 class TestApiServerAway:
-    def test_the_attempt_goes_on_and_is_mirrored_when_it_is_back(self, fake: FakeCluster, setting: Setting) -> None:
+    def test_attempt_continues_and_is_mirrored_after_the_outage(self, fake: FakeCluster, setting: Setting) -> None:
         claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
         fake.faults.away = True
         with pytest.raises(ClusterUnavailable):
@@ -273,7 +269,7 @@ class TestApiServerAway:
         mirror.look()
         assert setting.lease()["spec"]["leaseTransitions"] == 0
 
-    def test_its_thread_lives_on(self, fake: FakeCluster, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_thread_survives_errors(self, fake: FakeCluster, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.k8s.lease_mirror.LOOK_SECONDS", 0.05)
         claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
         fake.faults.add(ApiFault(("create",), path="leases", times=4, cut="before"))

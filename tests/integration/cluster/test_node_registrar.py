@@ -72,7 +72,7 @@ class TestPresence:
         until(lambda: slots(ready) == {"n1": 5, "n2": 8})
         found.stop()
 
-    def test_without_the_right_to_see_nodes_so_many_slots_as_are_set(
+    def test_fixed_number_of_slots_without_node_access(
         self, fake: FakeCluster, kubeconfig: Path, ready: World, database: Database
     ) -> None:
         found = present(settings(kubeconfig, k8s_slots=7), database, need=None)
@@ -90,7 +90,7 @@ class TestPresence:
         assert "DESKARENA_K8S_SLOTS" in reason
         found.stop()
 
-    def test_nothing_is_entered_before_it_is_known_what_a_pod_takes(
+    def test_no_node_is_registered_before_the_pod_size_is_known(
         self, fake: FakeCluster, kubeconfig: Path, ready: World, database: Database
     ) -> None:
         fake.add_node("n1", kvm=5)
@@ -113,7 +113,7 @@ class TestPresence:
         found.stop()
         assert cluster.list(LEASES).items == ()
 
-    def test_none_where_no_cluster_is_set_up(self, database: Database) -> None:
+    def test_no_registrar_without_a_cluster(self, database: Database) -> None:
         for made in (Settings(), settings(Path("/nowhere"), k8s_pod_image="")):
             found = NodeRegistrar.from_settings(
                 made, database, need=lambda: NEED, worker=lambda: None, on_takeover=lambda *_: None

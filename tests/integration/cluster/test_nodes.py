@@ -172,7 +172,7 @@ class TestRespected:
 
 
 class TestApiServerAway:
-    def test_attempts_go_on_and_what_happened_meanwhile_is_seen_afterwards(
+    def test_attempts_continue_and_changes_are_seen_after_the_outage(
         self, fake: FakeCluster, ready: World, worker: Worker, watch: NodeWatch, registry: NodeRegistry
     ) -> None:
         running, other = claimed(ready, worker), claimed(ready, worker)
@@ -201,7 +201,7 @@ class TestSeveralWorkers:
             assert each.look() == []
         assert states(ready) == {"n1": "ready", "n2": "ready"}
 
-    def test_one_whose_watch_is_silent_takes_no_new_node_away(
+    def test_stale_watch_does_not_remove_new_nodes(
         self, fake: FakeCluster, ready: World, worker: Worker, stale: NodeRegistry
     ) -> None:
         fake.add_node("n3", kvm=1, labels={"vm": "yes"})
@@ -212,7 +212,7 @@ class TestSeveralWorkers:
         assert states(ready)["n3"] == "ready"
         assert [lost(ready, each) for each in claims] == ["", "", ""]
 
-    def test_one_whose_watch_is_silent_opens_no_node_that_was_closed(
+    def test_stale_watch_does_not_reopen_closed_nodes(
         self, fake: FakeCluster, ready: World, stale: NodeRegistry
     ) -> None:
         fake.cordon("n1")
@@ -221,7 +221,7 @@ class TestSeveralWorkers:
         assert stale.look() == []
         assert states(ready) == {"n1": "draining", "n2": "lost"}
 
-    def test_one_that_begins_finds_what_went_while_nobody_looked_and_leaves_what_has_just_come(
+    def test_starting_worker_finds_removed_nodes_and_spares_new_ones(
         self, cluster: Kubernetes, ready: World, database: Database
     ) -> None:
         ready.do(
@@ -239,7 +239,7 @@ class TestSeveralWorkers:
         assert states(ready) == {"old": "gone", "new": "ready"}
         watch.stop()
 
-    def test_one_that_waits_does_not_undo_that_another_gave_a_node_up(
+    def test_patient_worker_does_not_restore_a_lost_node(
         self, fake: FakeCluster, cluster: Kubernetes, ready: World, database: Database, worker: Worker
     ) -> None:
         assert worker is not None

@@ -80,7 +80,7 @@ class TestBehindASilentWatch:
         assert found is not None
         assert "deletionTimestamp" not in found["metadata"]
 
-    def test_nobody_waits_for_it_once_the_worker_ends(
+    def test_stopping_worker_stops_waiting_for_the_pod(
         self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(pods, "SILENT_SECONDS", 60.0, raising=False)
@@ -129,7 +129,7 @@ class TestClone:
             wanted = manifests.pod(made.plan, SLOT, ROOM, secret="", worker="", deadline=0.0)
             assert found["spec"]["volumes"][0] == wanted["spec"]["volumes"][0]
 
-    def test_one_that_has_none_of_its_own_waits_no_longer_than_for_a_node(self, cluster: Kubernetes) -> None:
+    def test_pod_without_its_own_clone_waits_only_for_a_node(self, cluster: Kubernetes) -> None:
         with (
             working(cluster, images=Volume("claim", "golden")) as made,
             raises_code(pods.PodUnavailable, "pod_not_ready", mentions="waiting"),
@@ -149,7 +149,7 @@ class TestSweep:
             assert other.sweep() == []
             yield other
 
-    def test_a_pod_that_nobody_renews_goes(self, left: Pods) -> None:
+    def test_unrenewed_pod_is_removed(self, left: Pods) -> None:
         until(lambda: left.sweep() == [NAME], 20)
 
     def test_the_time_for_which_the_cluster_did_not_answer_counts_for_nothing(

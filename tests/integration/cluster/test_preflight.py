@@ -101,7 +101,7 @@ class TestExamine:
         assert (found.state, found.install) == ("broken", "correct DESKARENA_K8S_IMAGE_VOLUME (docs/settings.md)")
         assert "set DESKARENA_K8S_NODES" in found.detail
 
-    def test_nobody_answers(self, fake: FakeCluster, kubeconfig: Path) -> None:
+    def test_unreachable_cluster_is_broken(self, fake: FakeCluster, kubeconfig: Path) -> None:
         kubeconfig.write_text(kubeconfig.read_text().replace(fake.address, "http://127.0.0.1:1"))
         assert told(kubeconfig).state == "broken"
 

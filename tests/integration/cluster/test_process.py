@@ -117,9 +117,7 @@ class TestWorkerProcess:
         cluster.close()
 
     @pytest.mark.usefixtures("worker")
-    def test_while_the_api_does_not_do_it_no_episode_is_begun_and_then_all_go_on(
-        self, place: PodCluster, installed: World
-    ) -> None:
+    def test_failing_api_starts_no_episode_until_it_recovers(self, place: PodCluster, installed: World) -> None:
         until(lambda: slots(installed) == {"node-1", "node-2"}, 150.0, what="both nodes have slots")
         until(lambda: offered(installed), 60.0, what="a worker says that it makes pods")
         # What is watched goes on: only by its own failures can a worker know.

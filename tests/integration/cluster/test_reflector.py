@@ -74,7 +74,7 @@ class TestReflector:
         until(lambda: names(reflector) == {"n3"} and not reflector.trouble)
         assert {("DELETED", "n1"), ("ADDED", "n3")} <= set(heard.told)
 
-    def test_its_clock_stands_still_while_there_is_trouble(self, fake: FakeCluster, reflector: Reflector) -> None:
+    def test_clock_stops_during_an_outage(self, fake: FakeCluster, reflector: Reflector) -> None:
         fake.faults.away = True
         fake.api.cut_watches()
         until(lambda: reflector.trouble)
@@ -99,7 +99,7 @@ class TestReflector:
         until(lambda: names(reflector) == {"n1", "n4"} and not reflector.trouble)
         assert heard.told.count(("ADDED", "n4")) == 1
 
-    def test_one_of_the_same_name_is_another(self, fake: FakeCluster, reflector: Reflector, heard: Heard) -> None:
+    def test_recreated_object_is_a_new_one(self, fake: FakeCluster, reflector: Reflector, heard: Heard) -> None:
         first = reflector.objects()["n1"]["metadata"]["uid"]
         fake.faults.away = True
         fake.api.cut_watches()

@@ -101,14 +101,12 @@ class TestRights:
     @pytest.mark.parametrize(
         "resource", [SECRETS, NODES, ResourceKind("configmaps"), ResourceKind("namespaces", namespaced=False)]
     )
-    def test_it_lists_no_secrets_nodes_or_others(
-        self, fake: FakeCluster, tmp_path: Path, resource: ResourceKind
-    ) -> None:
+    def test_role_lists_no_secrets_or_nodes(self, fake: FakeCluster, tmp_path: Path, resource: ResourceKind) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role"))
         with raises_fields(RequestRefused, reason="Forbidden"):
             cluster.list(resource)
 
-    def test_it_holds_in_no_other_namespace(self, fake: FakeCluster, tmp_path: Path) -> None:
+    def test_role_is_limited_to_its_namespace(self, fake: FakeCluster, tmp_path: Path) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role"), namespace="deskarena")
         for resource in (PODS, SECRETS, LEASES):
             with raises_fields(RequestRefused, reason="Forbidden"):

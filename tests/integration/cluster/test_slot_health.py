@@ -63,7 +63,7 @@ def offered(ready: World, provider: K8sProvider, names: list[str]) -> dict[str, 
 
 
 @pytest.mark.sampled(1, of="troubles")
-def test_it_is_on_the_page_within_seconds(
+def test_broken_slot_is_on_the_page_within_seconds(
     place: PodCluster, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
 ) -> None:
     found = offered(ready, provider, ["node-1", "node-2"])

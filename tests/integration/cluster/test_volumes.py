@@ -96,7 +96,7 @@ class TestClaimsOfNodes:
         requests = look["spec"]["containers"][0]["resources"]["requests"]
         assert requests == {"cpu": "50m", "memory": "256Mi", "ephemeral-storage": "128Mi"}
 
-    def test_another_node_is_asked_where_one_cannot_tell(
+    def test_second_node_is_probed_when_the_first_fails(
         self, place: PodCluster, made: list[Json], monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
         monkeypatch.setattr(pods, "PATIENCE_SECONDS", 0.2)
@@ -140,7 +140,7 @@ class TestClaimsOfNodes:
         place.cluster.delete_node("node-1")
         until(lambda: names(worker) == ["light"], 30)
 
-    def test_they_are_refused_where_slots_have_no_node(self, place: PodCluster, made: list[Json]) -> None:
+    def test_node_claims_need_slots_on_nodes(self, place: PodCluster, made: list[Json]) -> None:
         worker = K8sProvider(place.settings(**{**OWN, "k8s_nodes": "", "k8s_slots": 8}))
         assert "DESKARENA_K8S_IMAGE_VOLUME: {node} needs slots with a node" in worker.availability().reason
         assert made == []
@@ -148,7 +148,7 @@ class TestClaimsOfNodes:
 
 
 class TestClones:
-    def test_each_pod_has_its_own_and_so_has_one_that_tells_of_the_images(
+    def test_each_pod_and_probe_has_its_own_clone(
         self, place: PodCluster, made: list[Json], working: Callable[..., K8sProvider]
     ) -> None:
         opened = working(**CLONE).open(slot("node-1"), SPEC)

@@ -139,7 +139,7 @@ class TestWarm:
         assert ours(place, provider) == set()
         place.cluster.script(slow_start(0.02, place.pods.start))
 
-    def test_waiting_desktops_are_warmed_within_limits_and_leased_slots_are_left_alone(
+    def test_warms_waiting_desktops_within_limits_and_not_on_leased_slots(
         self, place: PodCluster, provider: K8sProvider, work: World, database: Database
     ) -> None:
         offer(work, provider)
@@ -165,7 +165,7 @@ class TestWarm:
         settle(warmer, provider)
         until(lambda: ours(place, provider) == {"node-2"})
 
-    def test_without_work_for_a_while_nothing_is_kept(
+    def test_idle_pool_is_emptied(
         self, place: PodCluster, provider: K8sProvider, work: World, database: Database
     ) -> None:
         offer(work, provider)
@@ -181,7 +181,7 @@ class TestWarm:
         assert len(settle(warmer_of(database, provider, worker, idle=0.0), provider)) <= 2
         until(lambda: ours(place, provider) == set())
 
-    def test_one_worker_of_a_cluster_does_it(self, provider: K8sProvider, work: World, database: Database) -> None:
+    def test_one_worker_warms_for_the_cluster(self, provider: K8sProvider, work: World, database: Database) -> None:
         offer(work, provider)
         first, second = worker_of(work, provider), worker_of(work, provider, "w2")
         submit(work, 2)

@@ -44,7 +44,7 @@ def test_slots_share_the_watches_of_their_worker(place: PodCluster, provider: K8
     until(lambda: api.watches == len(KINDS), what="nor fewer once they are closed")
 
 
-def test_another_worker_has_watches_of_its_own_and_takes_them_along(place: PodCluster, provider: K8sProvider) -> None:
+def test_each_worker_closes_its_own_watches(place: PodCluster, provider: K8sProvider) -> None:
     api = place.cluster.api
     until(lambda: api.watches == len(KINDS))
     other = place.provider(k8s_instance_label="other")

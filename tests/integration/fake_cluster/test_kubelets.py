@@ -55,7 +55,7 @@ def program(code: str) -> Callable[[Json, str], ContainerChild]:
 
 
 class TestStart:
-    def test_a_pod_goes_all_the_way(self, cluster: FakeCluster) -> None:
+    def test_pod_becomes_ready(self, cluster: FakeCluster) -> None:
         make(cluster)
         until(lambda: is_ready(cluster))
         assert reasons(cluster) == ["Scheduled", "Pulling", "Pulled", "Created", "Started"]
@@ -67,14 +67,14 @@ class TestStart:
             until(lambda name=name: is_ready(cluster, name))  # type: ignore[misc]
         assert status(cluster, "a")["podIP"] != status(cluster, "b")["podIP"]
 
-    def test_one_whose_image_cannot_be_had_waits(self, cluster: FakeCluster) -> None:
+    def test_pod_with_a_missing_image_waits(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.image_pull_back_off())
         make(cluster)
         until(lambda: container(cluster)["state"].get("waiting", {}).get("reason") == "ImagePullBackOff")
         assert status(cluster)["phase"] == "Pending"
         assert 'Failed to pull image "vm:1": rpc error' in cluster.events("vm", "Failed")[0]["message"]
 
-    def test_one_whose_volume_cannot_be_mounted_waits_and_only_events_say_why(self, cluster: FakeCluster) -> None:
+    def test_pod_with_an_unmountable_volume_waits_with_events(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.mount_failed("exit status 32"))
         make(cluster)
         told = until(lambda: [each for each in cluster.events("vm", "FailedMount") if each["count"] >= 4])
@@ -98,7 +98,7 @@ class TestStart:
         until(lambda: len(cluster.events("vm", "FailedCreatePodSandBox")) >= 3)
         assert {each["count"] for each in cluster.events("vm", "FailedCreatePodSandBox")} == {1}
 
-    def test_one_whose_secret_is_made_later_starts_then(self, cluster: FakeCluster) -> None:
+    def test_pod_starts_when_its_secret_appears(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.secret_awaited(behaviours.running()))
         make(cluster, volumes=[{"name": "token", "secret": {"secretName": "late"}}])
         (told,) = until(lambda: cluster.events("vm", "FailedMount"))
@@ -106,7 +106,7 @@ class TestStart:
         cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "late"}}, "desks")
         until(lambda: is_ready(cluster))
 
-    def test_one_that_ends_at_once_is_started_again_ever_later(self, cluster: FakeCluster) -> None:
+    def test_crashing_pod_restarts_with_backoff(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.crash_loop(78, "no token"))
         make(cluster, restartPolicy="Always")
         until(lambda: container(cluster)["state"].get("waiting", {}).get("reason") == "CrashLoopBackOff")
@@ -115,7 +115,7 @@ class TestStart:
         assert cluster.run(*HERE).output(previous=True) == "no token\n"
         assert status(cluster)["phase"] == "Running"
 
-    def test_one_that_is_never_ready_says_why(self, cluster: FakeCluster) -> None:
+    def test_unready_pod_has_a_reason(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.never_ready())
         make(cluster)
         until(lambda: cluster.events("vm", "Unhealthy"))
@@ -247,18 +247,18 @@ class TestProcesses:
         assert run.process is not None
         assert run.process.poll() == 143
 
-    def test_its_end_is_the_containers(self, cluster: FakeCluster) -> None:
+    def test_exit_of_the_process_ends_the_container(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.running(program("raise SystemExit(3)")))
         make(cluster)
         until(lambda: status(cluster).get("phase") == "Failed")
         assert container(cluster)["state"]["terminated"]["exitCode"] == 3
 
-    def test_it_is_started_again_where_the_pod_says_so(self, cluster: FakeCluster) -> None:
+    def test_process_restarts_by_restart_policy(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.running(program("raise SystemExit(3)")))
         make(cluster, restartPolicy="OnFailure")
         until(lambda: container(cluster)["restartCount"] >= 2, 30)
 
-    def test_it_outlives_a_cut_network_but_not_its_machine(self, cluster: FakeCluster) -> None:
+    def test_process_survives_a_network_cut_but_not_its_node(self, cluster: FakeCluster) -> None:
         cluster.script(behaviours.running(program("import time; time.sleep(600)")))
         make(cluster)
         until(lambda: is_ready(cluster))
@@ -269,7 +269,7 @@ class TestProcesses:
         cluster.lose("node-1", processes=True)
         assert process.poll() == 137
 
-    def test_nothing_is_left_of_a_cluster_that_ends(self) -> None:
+    def test_ended_cluster_leaves_no_process(self) -> None:
         with fake_cluster() as cluster:
             cluster.add_namespace("desks")
             cluster.add_node("node-1", kvm=1)

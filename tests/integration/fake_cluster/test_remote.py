@@ -76,7 +76,7 @@ class TestRemote:
         nodes.run(*HERE).follow(oom_killed())
         until(lambda: phase(cluster) == "Failed")
 
-    def test_its_log_is_served_as_a_kubelet_does(self, cluster: FakeCluster, nodes: ScriptedNodes) -> None:
+    def test_logs_are_served_like_a_kubelet(self, cluster: FakeCluster, nodes: ScriptedNodes) -> None:
         made(cluster, nodes)
         node = cluster.store.get(NODES, ("", "node-1"))
         assert node is not None
@@ -130,7 +130,7 @@ class TestRemote:
         until(lambda: not nodes.kubelets.runs, what="the kubelet has let it go")
         assert not nodes.loop.failures
 
-    def test_it_leaves_nothing_of_its_node(self, cluster: FakeCluster, tmp_path: Path) -> None:
+    def test_ended_kubelet_removes_its_node(self, cluster: FakeCluster, tmp_path: Path) -> None:
         with scripted_nodes(cluster.kubeconfig(tmp_path / "other")) as joined:
             joined.add_node("node-9")
             assert cluster.store.get(NODES, ("", "node-9"))

@@ -84,7 +84,7 @@ class TestEnd:
         with pytest.raises(GuestLost):
             started.desktop.probe()
 
-    def test_one_that_ends_by_itself_takes_all_down_with_another_status(self, started: RunningSession) -> None:
+    def test_ended_window_manager_ends_the_session_with_an_error(self, started: RunningSession) -> None:
         child(started, "openbox").terminate()
         code, said = started.end()
         assert code == PROBLEM_STATUS

@@ -32,13 +32,13 @@ class TestOpenFile:
         clean.desktop.open_file("galculator")
         assert clean.desktop.windows()[-1].wm_class == "galculator.Galculator"
 
-    def test_one_that_is_open_already(self, clean: RunningSession) -> None:
+    def test_opening_an_open_file_again(self, clean: RunningSession) -> None:
         path = clean.write("again.txt", "x")
         clean.desktop.open_file(str(path))
         clean.desktop.open_file(str(path))
         assert "again.txt" in clean.desktop.windows()[-1].title
 
-    def test_nothing_there(self, session: RunningSession) -> None:
+    def test_missing_file_is_refused(self, session: RunningSession) -> None:
         with pytest.raises(GuestRefused) as caught:
             session.desktop.open_file("~/nothing.txt")
         assert caught.value.kind == "not_found"
@@ -55,7 +55,7 @@ class TestOpenFile:
 
 
 class TestWallpaper:
-    def test_none_at_first(self, session: RunningSession) -> None:
+    def test_no_wallpaper_at_first(self, session: RunningSession) -> None:
         response = session.http.post("/wallpaper")
         assert (response.status_code, response.json()["error"]) == (404, "not_found")
 
@@ -183,6 +183,6 @@ class TestRecording:
         assert f"-i {recording.ready['display']} " in video
         assert video.endswith("ended\n")
 
-    def test_nothing_to_end(self, recording: RunningSession) -> None:
+    def test_ending_without_a_recording_is_a_conflict(self, recording: RunningSession) -> None:
         response = recording.http.post("/end_recording")
         assert (response.status_code, response.json()["error"]) == (409, "conflict")

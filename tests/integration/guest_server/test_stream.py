@@ -49,7 +49,7 @@ class TestStream:
         assert image.size == (1280, 800)
         assert abs(head["t"] - time.time()) < 60
 
-    def test_nothing_is_sent_while_nothing_changes(self, clean: RunningSession) -> None:
+    def test_unchanged_screen_sends_nothing(self, clean: RunningSession) -> None:
         clean.get("/stable", quiet=0.5)
         with stream(clean, "fps=20") as connection:
             next_frame(connection)

@@ -47,10 +47,10 @@ class TestWindows:
         assert int(facts["Width"]) == window.width - left - right
         assert int(facts["Height"]) == window.height - top - bottom
 
-    def test_none(self, clean: RunningSession) -> None:
+    def test_empty_desktop_lists_no_windows(self, clean: RunningSession) -> None:
         assert clean.get("/windows").json() == {"status": "success", "windows": []}
 
-    def test_the_desktop_of_a_file_manager_is_none(self, clean: RunningSession) -> None:
+    def test_desktop_window_of_a_file_manager_is_ignored(self, clean: RunningSession) -> None:
         clean.desktop.launch(["pcmanfm", "--desktop"])
         find = "xwininfo -root -tree | grep -ci pcmanfm"
         wait(lambda: int(clean.desktop.execute(find, shell=True).output) > 0, "the file manager")  # noqa: S604
@@ -80,7 +80,7 @@ class TestActivateWindow:
         window = clean.get("/windows").json()["windows"][0]
         assert (window["active"], window["minimized"]) == (True, False)
 
-    def test_none_matches(self, clean: RunningSession) -> None:
+    def test_unknown_window_is_refused(self, clean: RunningSession) -> None:
         clean.edit("one.txt")
         with raises_fields(GuestRefused, mentions="one.txt") as caught:
             clean.desktop.activate_window("two.txt")
@@ -94,13 +94,13 @@ class TestActivateWindow:
 
 
 class TestWindowSize:
-    def test_of_a_class(self, clean: RunningSession) -> None:
+    def test_size_by_window_class(self, clean: RunningSession) -> None:
         clean.edit("one.txt")
         window = clean.desktop.windows()[0]
         response = clean.http.post("/window_size", data={"app_class_name": "mousepad"})
         assert response.json() == {"width": window.width, "height": window.height}
 
-    def test_none(self, clean: RunningSession) -> None:
+    def test_unknown_class_is_404(self, clean: RunningSession) -> None:
         assert clean.http.post("/window_size", data={"app_class_name": "gimp"}).status_code == 404
 
 
@@ -117,7 +117,7 @@ class TestCloseWindow:
 
 
 class TestCloseAll:
-    def test_also_one_that_asks_back(self, clean: RunningSession) -> None:
+    def test_closes_windows_that_ask_for_confirmation(self, clean: RunningSession) -> None:
         clean.edit("one.txt")
         clean.input({"type": "type", "text": "not saved"})
         wait(lambda: clean.desktop.windows()[0].title.startswith("*"), "the change")
@@ -175,7 +175,7 @@ class TestPlaceWindow:
             self.place(clean, **wrong)
         assert caught.value.kind in {"bad_request", "too_large"}
 
-    def test_none_matches(self, clean: RunningSession) -> None:
+    def test_unknown_window_is_refused(self, clean: RunningSession) -> None:
         with raises_fields(GuestRefused, kind="not_found") as caught:
             self.place(clean, x=1)
         assert caught.value.kind == "not_found"

@@ -135,7 +135,7 @@ class TestAttempts:
         assert uids(place) == {uid_of(after)}
         after.close()
 
-    def test_where_no_other_node_has_room_it_waits_for_one(self, place: PodCluster, start: Start) -> None:
+    def test_pod_waits_for_a_node_with_room(self, place: PodCluster, start: Start) -> None:
         worker = start()
         before = worker.open(anywhere(), SPEC)
         before.close()
@@ -194,7 +194,7 @@ class TestIdlePods:
 
 
 class TestRights:
-    def test_where_nodes_may_not_be_read_pods_are_used_as_ever(self, place: PodCluster, start: Start) -> None:
+    def test_pods_are_reused_without_node_access(self, place: PodCluster, start: Start) -> None:
         place.cluster.add_token("poor", "worker", *kind("production", "Role"), namespace=NAMESPACE)
         poor = place.cluster.kubeconfig(place.data / "poor", token="poor", namespace=NAMESPACE)
         worker = start(KUBECONFIG=str(poor))
@@ -207,6 +207,6 @@ class TestRights:
         assert uid_of(after) == uid_of(before)
         after.close()
 
-    def test_where_slots_have_nodes_nothing_more_is_asked(self, place: PodCluster, start: Start) -> None:
+    def test_slots_on_nodes_need_no_further_requests(self, place: PodCluster, start: Start) -> None:
         start(k8s_nodes="*").open(slot(), SPEC).close()
         assert not [each for each in place.cluster.asked if "/nodes" in each.path]

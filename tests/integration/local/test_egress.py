@@ -99,7 +99,7 @@ def ask(opened: OpenDesktop, *urls: str) -> dict[str, str]:
 
 
 class TestWayOut:
-    def test_nothing_before_the_attempt_begins(self, opened: OpenDesktop) -> None:
+    def test_nothing_is_reachable_before_the_attempt(self, opened: OpenDesktop) -> None:
         opened.let_out(EgressRules(), fetch)
         assert ask(opened, "http://shop.example/")["http://shop.example/"].startswith("403 this desktop may not reach")
 
@@ -110,7 +110,7 @@ class TestWayOut:
         assert found["http://files.example/b.txt"].startswith("403")
         assert "403" in found["https://files.example/a.txt"]
 
-    def test_an_allowed_host_and_no_other(self, opened: OpenDesktop, site: OriginServer) -> None:
+    def test_only_allowed_hosts_are_reachable(self, opened: OpenDesktop, site: OriginServer) -> None:
         opened.let_out(EgressRules(hosts=(f"here.example:{site.port}", f"*:{site.port}")), fetch)
         good, bad = f"http://here.example:{site.port}/x", f"http://elsewhere.example:{site.port}/x"
         found = ask(opened, good, bad)
@@ -118,7 +118,7 @@ class TestWayOut:
         assert "not on the public network" in found[bad]
         assert [path for _, path, _, _ in site.asked] == ["/x"]
 
-    def test_its_own_loopback_is_asked_directly(self, opened: OpenDesktop) -> None:
+    def test_loopback_bypasses_the_proxy(self, opened: OpenDesktop) -> None:
         opened.let_out(EgressRules(), fetch)
         assert "refused" in ask(opened, "http://127.0.0.1:4444/")["http://127.0.0.1:4444/"].lower()
 

@@ -54,7 +54,7 @@ def by_group(guest: SandboxedGuest) -> bool:
 
 @pytest.mark.sampled(5)
 class TestMemory:
-    def test_one_greedy_process_is_stopped(self, client: DesktopSupervisorClient, guest: SandboxedGuest) -> None:
+    def test_greedy_process_is_killed(self, client: DesktopSupervisorClient, guest: SandboxedGuest) -> None:
         """With a control group the kernel kills it; without, its own limit makes it fail. The desktop keeps running."""
         done = guest.run("/usr/bin/python3", "-c", HOG)
         assert done["returncode"] != 0
@@ -78,7 +78,7 @@ class TestMemory:
             assert guest.kept.dead.startswith("memory limit")
         assert host_memory()[0] > before - 1024 * MIB
 
-    def test_peak_is_told_and_within_the_limit(self, client: DesktopSupervisorClient) -> None:
+    def test_reported_peak_is_within_the_limit(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             guest.run("/usr/bin/python3", "-c", "bytearray(b'x' * 100 * 2**20)")
             used = client.destroy(guest.kept)
@@ -121,7 +121,7 @@ class TestKernelObjects:
         assert said == "Too many open files"
         assert made <= (64 if guest.kept.user is None else 1024)
 
-    def test_nothing_that_could_be_bounded_is_not(self, guest: SandboxedGuest) -> None:
+    def test_every_limitable_resource_is_limited(self, guest: SandboxedGuest) -> None:
         assert [note for note in guest.kept.notes if "is not limited here" in note] == []
 
 
@@ -173,7 +173,7 @@ class TestDisk:
         assert shutil.disk_usage("/").used - before < others
         assert guest.run("echo", "well")["output"] == "well\n"
 
-    def test_one_file_is_bounded(self, guest: SandboxedGuest) -> None:
+    def test_file_size_is_limited(self, guest: SandboxedGuest) -> None:
         code = "f = open('/home/user/big', 'wb')\nwhile True: f.write(b'x' * 2**20)"
         assert "File too large" in guest.run("/usr/bin/python3", "-c", code)["error"]
 
@@ -192,9 +192,7 @@ class TestDisk:
 
 @pytest.mark.sampled(1)
 class TestProcessor:
-    def test_a_busy_desktop_leaves_the_supervisor_and_the_host_their_share(
-        self, client: DesktopSupervisorClient
-    ) -> None:
+    def test_busy_desktop_leaves_processor_time_for_host_and_supervisor(self, client: DesktopSupervisorClient) -> None:
         with desktop(client, replace(SMALL, cpu_weight=20)) as guest:
             for _ in range((os.cpu_count() or 1) * 2):
                 guest.start("sh", "-c", "while :; do :; done")

@@ -98,7 +98,7 @@ class TestWriting:
         assert found - {"/dev/pts"} == {"/dev/shm", "/home/user", "/run", "/tmp"} | set(filter(user_file, found))
         assert guest.run("touch", "/dev/pts/file")["returncode"] != 0
 
-    def test_nothing_it_writes_is_seen_by_a_neighbour_or_the_host(self, client: DesktopSupervisorClient) -> None:
+    def test_written_files_are_private_to_the_desktop(self, client: DesktopSupervisorClient) -> None:
         name = f"deskarena-trace-{os.getpid()}"
         places = ("/tmp", "/run", "/dev/shm", "/home/user", "/run/user", "/var/tmp")
         with desktop(client) as neighbour, desktop(client) as guest:

@@ -39,12 +39,12 @@ def test_a_death_from_inside_is_neither_lost_nor_tried_again(provider: LocalProv
     assert outcome.ended_by == ("agent_error" if outcome.cause else "done")
 
 
-def test_there_are_enough_of_them() -> None:
+def test_cases_are_complete_and_unique() -> None:
     for deaths in (LINUX, WINDOWS):
         assert len(deaths) >= 25
         assert [name for name, number in Counter(each.name for each in deaths).items() if number > 1] == []
 
 
-def test_they_are_all_valid_python() -> None:
+def test_cases_are_valid_python() -> None:
     for death in (*LINUX, *WINDOWS):
         compile(death.code, death.name, "exec")

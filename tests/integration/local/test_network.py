@@ -85,7 +85,7 @@ class TestHost:
 
 
 class TestWorld:
-    def test_there_is_only_a_loopback_and_no_route(self, guest: SandboxedGuest) -> None:
+    def test_has_only_loopback_and_no_route(self, guest: SandboxedGuest) -> None:
         shown = guest.run("cat", "/proc/net/dev")["output"].splitlines()[2:]
         assert [line.split(":")[0].strip() for line in shown] == ["lo"]
         assert guest.run("cat", "/proc/net/route")["output"].splitlines()[1:] == []
@@ -107,7 +107,7 @@ class TestWorld:
         code = f"import socket; socket.socket(socket.{family}, socket.SOCK_STREAM)"
         assert "Address family not supported" in guest.run("/usr/bin/python3", "-c", code)["error"]
 
-    def test_its_own_loopback_works(self, guest: SandboxedGuest) -> None:
+    def test_loopback_works(self, guest: SandboxedGuest) -> None:
         """Programs of a desktop may talk with each other: DevTools and the like."""
         code = (
             "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname());"
@@ -140,7 +140,7 @@ class TestNeighbour:
             ways.append(("AF_UNIX", "SOCK_STREAM", neighbour.kept.socket))
             assert "connected" not in attempts(guest, *ways).values()
 
-    def test_its_own_guest_api_is_no_file_that_could_be_replaced(self, guest: SandboxedGuest) -> None:
+    def test_guest_api_socket_has_no_replaceable_file(self, guest: SandboxedGuest) -> None:
         bound = guest.run("cat", "/proc/net/unix")["output"]
         assert guest.kept.socket not in bound
         assert guest.run("ls", guest.kept.socket)["returncode"] != 0

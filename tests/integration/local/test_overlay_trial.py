@@ -39,13 +39,13 @@ def tried(folder: object, *, mount: str = "", full: bool = False) -> str:
     return done.stdout.strip()
 
 
-def test_one_that_works(tmp_path: object) -> None:
+def test_working_overlay(tmp_path: object) -> None:
     assert tried(tmp_path) == "works"
 
 
-def test_one_that_can_only_be_read(tmp_path: object) -> None:
+def test_read_only_overlay_is_reported(tmp_path: object) -> None:
     assert tried(tmp_path, mount="ro") == "OSError 30"
 
 
-def test_one_without_room(tmp_path: object) -> None:
+def test_full_overlay_is_reported(tmp_path: object) -> None:
     assert tried(tmp_path, full=True) == "OSError 28"

@@ -58,7 +58,7 @@ def rectangle(window: Window) -> tuple[int, int, int, int]:
 
 
 class TestMoved:
-    def test_it_lies_elsewhere_and_the_same_seed_gives_the_same_place(self, desktop: Desktop) -> None:
+    def test_window_moves_to_a_seeded_position(self, desktop: Desktop) -> None:
         before = notes(desktop)
         perturb(desktop, "moved", 5)
         after = notes(desktop)
@@ -71,7 +71,7 @@ class TestMoved:
         perturb(desktop, "moved", 5)
         assert rectangle(notes(desktop)) == rectangle(after)
 
-    def test_one_that_fills_the_screen_gets_room_first(self, desktop: Desktop) -> None:
+    def test_full_screen_window_is_shrunk_first(self, desktop: Desktop) -> None:
         desktop.call("POST", "/setup/place_window", {"window_name": "notes.txt", "maximized": True})
         perturb(desktop, "moved")
         after = notes(desktop)
@@ -81,7 +81,7 @@ class TestMoved:
 
 class TestShrunk:
     @pytest.mark.parametrize("maximized", [False, True])
-    def test_it_is_as_small_as_its_program_allows(self, desktop: Desktop, *, maximized: bool) -> None:
+    def test_window_shrinks_to_its_minimum(self, desktop: Desktop, *, maximized: bool) -> None:
         wanted = {"maximized": True} if maximized else {"width": 900, "height": 600}
         desktop.call("POST", "/setup/place_window", {"window_name": "notes.txt", **wanted})
         perturb(desktop, "shrunk")

@@ -180,7 +180,7 @@ class TestPrepare:
         assert opened.desktop.frame().width == 800
         opened.close()
 
-    def test_one_that_is_not_what_is_wanted_is_not_used(self, once: LocalProvider) -> None:
+    def test_spare_of_another_spec_is_not_used(self, once: LocalProvider) -> None:
         once.prepare(SlotRef(0), SPEC)
         spare = once.slot_desktops.spares[SlotRef(0)].coming.result(60)
         opened = of(once.open(SlotRef(0), OTHER))
@@ -189,7 +189,7 @@ class TestPrepare:
         assert not spare.alive()
         opened.close()
 
-    def test_another_wish_replaces_it(self, once: LocalProvider) -> None:
+    def test_new_spec_replaces_the_spare(self, once: LocalProvider) -> None:
         once.prepare(SlotRef(0), SPEC)
         first = once.slot_desktops.spares[SlotRef(0)].coming
         once.prepare(SlotRef(0), OTHER)
@@ -198,7 +198,7 @@ class TestPrepare:
         assert second.spec == OTHER
         once.open(SlotRef(0), OTHER).close()
 
-    def test_one_that_died_is_not_used(self, once: LocalProvider) -> None:
+    def test_dead_spare_is_not_used(self, once: LocalProvider) -> None:
         once.prepare(SlotRef(0), SPEC)
         spare = once.slot_desktops.spares[SlotRef(0)].coming.result(60)
         end_everything(spare)
@@ -248,7 +248,7 @@ class TestStart:
         assert opened.desktop.frame().data
         opened.close()
 
-    def test_one_that_never_starts_says_why(self, own: LocalProvider, supervisors: type[_Stumbling]) -> None:
+    def test_desktop_that_never_starts_is_reported(self, own: LocalProvider, supervisors: type[_Stumbling]) -> None:
         supervisors.stumbles = 2
         with raises_code(GuestLost, "desktop_not_started", mentions="status 1"):
             own.open(SlotRef(0), SPEC)
@@ -266,7 +266,7 @@ class TestLoss:
         assert not opened.alive()
         opened.close()
 
-    def test_one_that_uses_too_much_memory_says_so(self, tmp_path: Path) -> None:
+    def test_memory_limit_is_the_end_cause(self, tmp_path: Path) -> None:
         with supervisor_options("user", server=SERVER, site=SITE) as options:
             limits = DesktopLimits(memory=320 * MIB, home=64 * MIB, tmp=32 * MIB, run=8 * MIB, shm=32 * MIB)
             provider = LocalProvider(Settings(data_dir=tmp_path), options=options, limits=limits)
@@ -278,7 +278,7 @@ class TestLoss:
             assert opened.ending().cause is EndCause.MEMORY_LIMIT
             provider.close()
 
-    def test_one_whose_programs_take_every_processor_says_so(self, once: LocalProvider) -> None:
+    def test_processor_limit_is_the_end_cause(self, once: LocalProvider) -> None:
         opened = once.open(SlotRef(0), SPEC)
         assert opened.ending().cause is EndCause.UNKNOWN
         opened.desktop.launch(["python3", "-c", "import os\nfor _ in range(7): os.fork()\nwhile True: pass"])

@@ -157,7 +157,7 @@ class TestSession:
         assert done.returncode == 0, done.error
         return done.output.strip()
 
-    def test_its_programs_are_windows_programs(self, there: Desktop) -> None:
+    def test_programs_run_on_windows(self, there: Desktop) -> None:
         assert self.python(there, "import sys, os; print(sys.platform, os.environ['USERNAME'])") == "win32 Docker"
         assert there.execute(["cmd", "/c", "ver"]).output.strip().startswith("Microsoft Windows 10")
 
@@ -168,11 +168,11 @@ class TestSession:
         code = "import pyautogui; print(hasattr(pyautogui.platformModule, 'session_keyboard')); pyautogui.write('é<€')"
         assert there.perform(Action(type=ActionType.PYTHON, text=code))["output"].strip() == "True"
 
-    def test_nothing_of_ours_is_in_its_environment(self, there: Desktop) -> None:
+    def test_environment_has_no_deskarena_variables(self, there: Desktop) -> None:
         found = self.python(there, "import os; print([name for name in os.environ if name.startswith('DESKARENA')])")
         assert found == "[]"
 
-    def test_there_is_no_network_but_its_own(self, there: Desktop) -> None:
+    def test_only_loopback_is_reachable(self, there: Desktop) -> None:
         code = (
             "import socket\n"
             "for address in (('192.0.2.1', 80), ('127.0.0.1', 18888)):\n"
@@ -191,14 +191,14 @@ class TestSession:
 
 @pytest.mark.sampled(3)
 class TestEnd:
-    def test_it_ends_with_its_server(self, provider: LocalProvider) -> None:
+    def test_desktop_ends_with_its_server(self, provider: LocalProvider) -> None:
         made = provider.open(SlotRef(1), SPEC)
         made.desktop.call("POST", "/shutdown")
         until(lambda: not made.alive(), 30.0)
         assert "status 0" in made.death_reason()
         made.close()
 
-    def test_its_server_survives_a_task_kill(self, provider: LocalProvider) -> None:
+    def test_server_survives_taskkill(self, provider: LocalProvider) -> None:
         made = provider.open(SlotRef(1), SPEC)
         made.desktop.execute(["taskkill", "/f", "/im", "python.exe"])
         assert made.desktop.frame().data
@@ -239,7 +239,7 @@ class TestEnd:
             pytest.param(["wineserver"], id="wineserver"),
         ],
     )
-    def test_one_that_an_agent_breaks_says_so_and_leaves_nothing(
+    def test_broken_desktop_is_reported_and_leaves_no_process(
         self, provider: LocalProvider, killing: list[str]
     ) -> None:
         made = provider.open(SlotRef(1), SPEC)

@@ -153,18 +153,18 @@ class TestList:
         with raises_fields(ClusterUnavailable, reason="invalid_response"):
             cluster.list(PODS, labels=what)
 
-    def test_one_that_never_ends_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_endless_list_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "MOST_PIECES", 5)
         with raises_fields(ClusterUnavailable, reason="response_too_long", mentions="5 pages"):
             cluster.list(PODS, labels="pieces")
 
-    def test_one_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_oversized_list_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(cluster.list(PODS, labels="long").items) == 1
         monkeypatch.setattr(client, "LONGEST_ANSWER", 2**19)
         with raises_fields(ClusterUnavailable, reason="response_too_long", mentions="524288 bytes"):
             cluster.list(PODS, labels="long")
 
-    def test_nobody_there_is_unavailable(self, tmp_path: Path) -> None:
+    def test_unreachable_server_is_unavailable(self, tmp_path: Path) -> None:
         with raises_fields(ClusterUnavailable, reason="no_response", mentions="connection refused"):
             connect(kubeconfig(tmp_path, 1), "").list(PODS)
 
@@ -196,7 +196,7 @@ class TestList:
 
 
 class TestWatch:
-    def test_tells_versions_and_ends(self, cluster: Kubernetes) -> None:
+    def test_yields_changes_with_versions_until_the_end(self, cluster: Kubernetes) -> None:
         with cluster.watch(PODS, "0") as watching:
             changes = list(watching)
         assert [(each.type, each.version) for each in changes] == [("ADDED", "5"), ("BOOKMARK", "9")]
@@ -246,7 +246,7 @@ class TestWatch:
         ):
             list(watching)
 
-    def test_closing_wakes_whoever_waits(self, cluster: Kubernetes) -> None:
+    def test_closing_wakes_a_waiting_reader(self, cluster: Kubernetes) -> None:
         heard = threading.Event()
         with cluster.watch(PODS, "3") as watching:
 

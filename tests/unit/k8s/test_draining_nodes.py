@@ -75,7 +75,7 @@ class TestWhy:
         fake.add_node("n1")
         until(lambda: left.why(pod()) == "", what="it is there again")
 
-    def test_of_removed_nodes_the_last_are_known(
+    def test_removed_nodes_are_remembered_up_to_a_limit(
         self, fake: FakeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(draining_nodes, "MOST_GONE", 1)
@@ -101,7 +101,7 @@ class TestWhy:
         monkeypatch.setattr(draining_nodes, "OLD_SECONDS", 0.0)
         assert left.why(pod()) == ""
 
-    def test_where_nodes_may_not_be_read_none_is_left(self, fake: FakeCluster, refused: DrainingNodes) -> None:
+    def test_forbidden_node_access_drains_nothing(self, fake: FakeCluster, refused: DrainingNodes) -> None:
         fake.cordon("n1")
         until(lambda: "forbidden" in refused.trouble)
         assert refused.why(pod()) == ""

@@ -56,7 +56,7 @@ class TestLease:
             },
         }
 
-    def test_says_what_it_said(self) -> None:
+    def test_lease_roundtrip(self) -> None:
         lease = lease_objects.lease(held(), "w-1", "lab", NOW, transitions=3)
         assert (
             lease_objects.fence_of(lease),
@@ -104,7 +104,7 @@ class TestDue:
         idle = replace(held(), run="", episode="", attempt="")
         assert due({held().name: idle}, {held().name: written(held())}, now=0.0, most=9) == [(held().name, idle)]
 
-    def test_no_more_than_so_many_at_once_and_none_is_starved(self) -> None:
+    def test_renewals_are_batched_without_starving_any(self) -> None:
         """1,000 slots: each is renewed within its duration at 40 in a look of 2 s, by one worker alone."""
         ours = {held(number).name: held(number) for number in range(1000)}
         known = {name: written(each) for name, each in ours.items()}

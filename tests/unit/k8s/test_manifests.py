@@ -141,7 +141,7 @@ class TestPod:
         assert set(resources["limits"]) == {"memory", "ephemeral-storage"}
 
     @pytest.mark.parametrize("templates", [Volume("empty", "48Gi"), Volume("memory", "4Gi"), Volume("claim", "t")])
-    def test_one_that_only_tells_what_images_there_are_is_small(self, templates: Volume) -> None:
+    def test_image_probe_pod_is_small(self, templates: Volume) -> None:
         plan = dataclasses.replace(PLAN, templates=templates)
         result = manifests.pod(
             plan, SLOT, PodResources(64, 0.05), secret="s-1", worker="host-1", deadline=1_800_000_000.0, kvm=False
@@ -251,7 +251,7 @@ class TestTrial:
 
 
 class TestPodName:
-    def test_is_the_slot_s_whoever_holds_it(self) -> None:
+    def test_pod_name_depends_on_the_slot_only(self) -> None:
         assert manifests.pod_name(PLAN, SLOT) == manifests.pod_name(PLAN, SlotRef(2, "node-1", "other", 9))
         others = [SlotRef(2, "node-2"), SlotRef(3, "node-1"), SlotRef(2)]
         names = {manifests.pod_name(PLAN, each) for each in (SLOT, *others)}
@@ -349,7 +349,7 @@ class TestPlanOf:
             PodPlan.from_settings(Settings(k8s_image_volume=text, k8s_slots=8))
         assert raised.value.path == "DESKARENA_K8S_IMAGE_VOLUME"
 
-    def test_so_do_those_of_templates(self) -> None:
+    def test_node_placeholder_of_templates_needs_nodes(self) -> None:
         with pytest.raises(Invalid) as raised:
             PodPlan.from_settings(Settings(k8s_template_volume="claim:its-{node}", k8s_slots=8))
         assert raised.value.path == "DESKARENA_K8S_TEMPLATE_VOLUME"

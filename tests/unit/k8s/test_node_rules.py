@@ -83,11 +83,11 @@ class TestSlots:
         result = seen(node(labels={"deskarena.dev/slots": "two"}))
         assert (result.slots, result.reason) == (3, "its label deskarena.dev/slots is not a number: 'two'")
 
-    def test_no_room_is_told(self) -> None:
+    def test_missing_capacity_is_reported(self) -> None:
         result = seen(node(allocatable={"memory": "2Gi", KVM: "0"}))
         assert (result.slots, result.reason) == (0, f"no room for a desktop: memory and {KVM}")
 
-    def test_one_without_device_that_nobody_selected_is_none_of_ours(self) -> None:
+    def test_unselected_node_without_the_device_is_ignored(self) -> None:
         assert node_report(node(allocatable={KVM: "0"}), NodeRequirements(NEED, device=KVM, selected=False)) is None
         assert node_report(node(), NodeRequirements(NEED, device=KVM, selected=False)) is not None
 
@@ -127,10 +127,10 @@ class TestState:
             ),
         ],
     )
-    def test_is_told_in_words(self, found: Object, state: str, words: str) -> None:
+    def test_state_has_a_reason(self, found: Object, state: str, words: str) -> None:
         assert (seen(found).state.value, seen(found).reason) == (state, words)
 
-    def test_one_that_does_not_answer_is_waited_for_then_given_up(self) -> None:
+    def test_silent_node_is_lost_after_the_grace_period(self) -> None:
         away = node(
             [taint("node.kubernetes.io/unreachable", "NoExecute"), taint("node.kubernetes.io/unreachable")],
             conditions=[NOT_READY],
@@ -141,10 +141,10 @@ class TestState:
         assert seen(away, silent=30.0, grace=30.0).state is NodeState.LOST
         assert seen(away, silent=30.0, grace=30.0).reason == words
 
-    def test_one_that_came_back_is_ready_whatever_was(self) -> None:
+    def test_returned_node_is_ready(self) -> None:
         assert seen(node(), silent=99.0).state is NodeState.READY
 
-    def test_tolerated_taints_are_none(self) -> None:
+    def test_tolerated_taints_are_ignored(self) -> None:
         wants = NodeRequirements(NEED, device=KVM, tolerations=({"key": "vm", "operator": "Exists"},))
         assert seen(node([taint("vm", "NoExecute")]), wants).state is NodeState.READY
         assert seen(node([taint("vm", "NoExecute"), taint("other")]), wants).state is NodeState.DRAINING
@@ -172,14 +172,14 @@ class TestLeave:
             ({}, ""),
         ],
     )
-    def test_is_told_in_words(self, found: Object, words: str) -> None:
+    def test_reason_to_leave_is_reported(self, found: Object, words: str) -> None:
         assert leave(found, ()) == words
 
-    def test_of_a_node_that_is_not_heard_its_pods_tell(self) -> None:
+    def test_unreachable_node_is_left_to_its_pods(self) -> None:
         away = [taint("node.kubernetes.io/unreachable", effect) for effect in ("NoSchedule", "NoExecute")]
         assert not leave(node(away, conditions=[NOT_READY]), ())
 
-    def test_where_the_scheduler_would_put_the_pod_again_it_stays(self) -> None:
+    def test_node_is_not_left_if_the_pod_would_return(self) -> None:
         mine = {"key": "vm", "operator": "Exists"}
         assert not leave(node([taint("vm")]), (mine,))
         assert leave(node([taint("vm"), taint("other")]), (mine,)) == "taint other:NoSchedule"

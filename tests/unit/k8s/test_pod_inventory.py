@@ -44,7 +44,7 @@ def pods(cluster: Kubernetes) -> Iterator[PodInventory]:
 
 
 class TestSweep:
-    def test_tells_of_those_that_were_removed(
+    def test_removed_pods_are_logged(
         self, fake: FakeCluster, cluster: Kubernetes, pods: PodInventory, caplog: pytest.LogCaptureFixture
     ) -> None:
         body = manifests.pod(PLAN, SlotRef(0), PodResources(64, 0.1), secret="none", worker="w", deadline=time.time())

@@ -165,7 +165,7 @@ CASES = [
 
 class TestLook:
     @pytest.mark.parametrize(("found", "events", "cause", "words"), CASES)
-    def test_causes_are_told_apart_in_the_cluster_s_words(
+    def test_causes_are_distinguished_with_the_clusters_message(
         self, found: dict[str, Any], events: list[dict[str, Any]], cause: Cause, words: str
     ) -> None:
         seen = pod_status(found, events, uid=UID)
@@ -188,12 +188,12 @@ class TestLook:
         result = pod("Running", podIP="10.0.0.7", conditions=[condition("Ready", "True")])
         assert pod_status(result, [event("NodeNotReady", "Node is not ready")], uid=UID).ready
 
-    def test_one_that_is_unready_for_another_reason_than_its_node_s_earlier_absence_is_waited_for(self) -> None:
+    def test_unready_pod_on_a_returned_node_is_waited_for(self) -> None:
         result = pod("Running", conditions=[condition("Ready", "False")])
         early = event("NodeNotReady", "Node is not ready", at="2025-12-31T00:00:00Z")
         assert pod_status(result, [early], uid=UID).cause is Cause.NONE
 
-    def test_one_that_starts_says_what_it_waits_for(self) -> None:
+    def test_starting_pod_reports_what_it_waits_for(self) -> None:
         said = 'MountVolume.SetUp failed for volume "token": secret "s" not found'
         seen = pod_status(pod(containerStatuses=waiting("ContainerCreating")), [event("FailedMount", said)], uid=UID)
         assert (seen.there, seen.ready, seen.why) == (True, False, "")
@@ -210,13 +210,11 @@ class TestLook:
             (NO_ROOM, False),
         ],
     )
-    def test_one_whose_claims_are_being_made_is_told_from_one_that_has_no_node(
-        self, message: str, *, awaits: bool
-    ) -> None:
+    def test_pending_claims_differ_from_an_unschedulable_pod(self, message: str, *, awaits: bool) -> None:
         result = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
         assert pod_status(result, [], uid=UID).awaits_claims is awaits
 
-    def test_why_a_claim_is_not_made_is_told(self) -> None:
+    def test_failed_claim_is_reported(self) -> None:
         message = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-images"'
         said = "ephemeral volume images: persistentvolumeclaims is forbidden: exceeded quota: storage"
         result = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
@@ -234,7 +232,7 @@ class TestLook:
             ([event("NodeNotReady", "Node is not ready")], Cause.NODE_LOST),
         ],
     )
-    def test_one_that_is_gone_went_for_what_was_said_of_it(self, events: list[dict[str, Any]], cause: Cause) -> None:
+    def test_deleted_pod_has_the_cause_of_its_events(self, events: list[dict[str, Any]], cause: Cause) -> None:
         seen = pod_status(None, events, uid=UID)
         assert (seen.there, seen.cause) == (False, cause)
 
@@ -254,12 +252,12 @@ class TestHitch:
         seen = pod_status(creating(), [event("FailedMount", NO_MOUNT, at=at(second))], uid=UID)
         assert (seen.why, seen.words) == ("", f"FailedMount: {NO_MOUNT}")
 
-    def test_one_that_is_said_once_lasts_by_our_own_clock(self) -> None:
+    def test_single_event_lasts_by_the_local_clock(self) -> None:
         told = [event("FailedAttachVolume", NO_ATTACH, at=at(1))]
         assert pod_status(creating(), told, uid=UID, hitch=HITCH_SECONDS - 1).cause is Cause.NONE
         assert pod_status(creating(), told, uid=UID, hitch=HITCH_SECONDS).cause is Cause.VOLUMES
 
-    def test_where_nobody_says_when_the_node_took_the_pod_its_first_event_does(self) -> None:
+    def test_first_event_replaces_a_missing_start_time(self) -> None:
         result = creating()
         del result["status"]["startTime"]
         told = {**event("FailedMount", NO_MOUNT, at=at(12)), "firstTimestamp": at(1), "count": 5}
@@ -284,22 +282,22 @@ class TestHitch:
         assert pod_status(creating(), [summary], uid=UID).words == f"FailedMount: {NO_SUMMARY}"
 
     @pytest.mark.parametrize("reason", ["Pulling", "Pulled", "Created", "Started"])
-    def test_it_is_over_once_a_container_is_begun(self, reason: str) -> None:
+    def test_mount_problem_ends_when_a_container_starts(self, reason: str) -> None:
         told = [event("FailedMount", NO_MOUNT, at=at(15)), event(reason, kind="Normal", at=at(15))]
         assert pod_status(creating(), told, uid=UID, hitch=60).cause is Cause.NONE
 
-    def test_it_is_over_once_the_pod_has_its_sandbox(self) -> None:
+    def test_network_problem_ends_with_the_sandbox(self) -> None:
         result = creating(condition("PodReadyToStartContainers", "True"))
         assert pod_status(result, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
 
-    def test_it_is_over_once_a_container_runs(self) -> None:
+    def test_problem_ends_when_a_container_runs(self) -> None:
         ready = pod("Running", podIP="10.0.0.7", startTime=BEGUN, conditions=[condition("Ready", "True")])
         seen = pod_status(ready, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60)
         assert (seen.ready, seen.why) == (True, "")
         unready = pod("Running", startTime=BEGUN, conditions=[condition("Ready", "False")])
         assert pod_status(unready, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
 
-    def test_one_that_comes_after_an_image_was_had_counts(self) -> None:
+    def test_problem_after_an_image_pull_counts(self) -> None:
         told = [event("Pulled", kind="Normal", at=at(11)), event("FailedCreatePodSandBox", NO_SANDBOX, at=at(20))]
         assert pod_status(creating(), told, uid=UID).cause is Cause.NETWORK
 
@@ -316,7 +314,7 @@ class TestHitch:
         seen = pod_status(creating(), told, uid=UID)
         assert (seen.cause, seen.cause in PATIENT) == (Cause.ORPHANED, False)
 
-    def test_another_secret_is_a_volume_that_cannot_be_had(self) -> None:
+    def test_missing_foreign_secret_is_a_volume_problem(self) -> None:
         told = [event("FailedMount", NO_TOKEN.replace('"s"', '"other"'), at=at(16))]
         assert pod_status(creating(), told, uid=UID).cause is Cause.VOLUMES
 
@@ -324,7 +322,7 @@ class TestHitch:
         told = [event("FailedMount", "x" * 5000, at=at(16))]
         assert len(pod_status(creating(), told, uid=UID).words) <= 400
 
-    def test_stamps_that_are_none_do_no_harm(self) -> None:
+    def test_invalid_timestamps_are_ignored(self) -> None:
         told = [event("FailedMount", NO_MOUNT, at="soon")]
         assert pod_status(creating(), told, uid=UID).cause is Cause.NONE
         assert pod_status(creating(), told, uid=UID, hitch=60).cause is Cause.VOLUMES

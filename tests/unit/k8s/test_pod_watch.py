@@ -36,7 +36,7 @@ class TestHitch:
         about = {"name": f"{uid}.{reason}"}
         return {"metadata": about, "involvedObject": {"uid": uid}, "reason": reason, "message": "in use"}
 
-    def test_it_lasts_from_when_the_first_was_heard_of(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_problem_lasts_from_its_first_event(self, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = [100.0]
         monkeypatch.setattr(pod_watch, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         watch = PodWatch(cast("Cluster", None), "a=b")
@@ -49,7 +49,7 @@ class TestHitch:
         watch.event_changed("MODIFIED", self.told())
         assert watch.status("one", "1").why == "the pod's volumes are not available: FailedAttachVolume: in use"
 
-    def test_it_is_forgotten_with_the_pod_s_events(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_problem_ends_with_the_pods_events(self, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = [100.0]
         monkeypatch.setattr(pod_watch, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         monkeypatch.setattr(pod_watch, "MOST_PODS", 2)

@@ -67,7 +67,7 @@ class TestPlan:
         result = plan([*slots("a", "win", "win", leased=1, usable=False), *slots("b", "")], {"win": 1}, 1)
         assert result == WarmPlan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(0, "b"), "win"),))
 
-    def test_nothing_is_made_ahead_where_nobody_wants_it(self) -> None:
+    def test_no_pods_are_warmed_without_demand(self) -> None:
         assert plan(slots("a", "", ""), {"win": 5}, 0) == WarmPlan()
 
     @given(SLOTS, WAITING, st.integers(0, 4))
@@ -88,9 +88,7 @@ class TestPlan:
             assert made <= max(0, number - ready)
 
     @given(SLOTS, WAITING, st.integers(0, 4))
-    def test_done_once_there_is_nothing_left_to_do(
-        self, every: list[WarmSlot], waiting: dict[str, int], ahead: int
-    ) -> None:
+    def test_plan_is_stable_once_applied(self, every: list[WarmSlot], waiting: dict[str, int], ahead: int) -> None:
         first = plan(every, waiting, ahead)
         made = dict(first.prepare)
         after = [

@@ -87,7 +87,7 @@ class TestPlaces:
             CgroupParent(V2, base),
         ]
 
-    def test_without_any_there_are_none(self) -> None:
+    def test_no_hierarchies_give_no_places(self) -> None:
         assert places("", "") == {"memory": [], "pids": [], "cpu": []}
 
 
@@ -103,7 +103,7 @@ class TestCgroups:
         groups = Cgroups("deskarena-k", {"memory": candidates}, holds)
         assert (groups.bases, groups.why_not) == ({"memory": (V2, parent / "deskarena-k")}, {})
 
-    def test_where_none_works_there_is_none_and_nothing_is_left(self, tmp_path: Path) -> None:
+    def test_unusable_hierarchies_leave_nothing(self, tmp_path: Path) -> None:
         (tmp_path / "cgroup.subtree_control").write_text("memory")
         groups = Cgroups("deskarena-k", {"memory": [CgroupParent(V2, tmp_path), CgroupParent(1, tmp_path / "absent")]})
         assert (groups.bases, groups.why_not) == ({}, {}), "that there is none is no fault of one"
@@ -128,7 +128,7 @@ class TestCgroups:
 class TestLimitsThatDoNotHold:
     """Folders with every file of a control group, that limit nothing."""
 
-    def test_they_are_not_used_and_say_what_happened(self, parent: Path) -> None:
+    def test_ineffective_limits_are_reported_and_not_used(self, parent: Path) -> None:
         groups = Cgroups("deskarena-k", {name: [CgroupParent(V2, parent)] for name in ("memory", "pids")})
         assert groups.bases == {}
         assert "a program with a limit of 16 MiB took 64 MiB" in groups.why_not["memory"]
@@ -151,7 +151,7 @@ class TestLimitsThatDoNotHold:
 
 
 class TestGroup:
-    def test_tells_use_and_hits(self, parent: Path) -> None:
+    def test_reports_usage_and_limit_hits(self, parent: Path) -> None:
         group = made(parent).create("d1", DesktopLimits())
         assert (group.memory(), group.peak_memory(), group.memory_kills(), group.processes_refused()) == (
             1000,

@@ -168,12 +168,12 @@ class TestRootLinks:
 
 
 class TestChromiumParts:
-    def test_names_all_that_lies_beside_the_program(self, tmp_path: Path) -> None:
+    def test_lists_everything_beside_the_program(self, tmp_path: Path) -> None:
         (tmp_path / "chromium").touch()
         (tmp_path / "locales").mkdir()
         assert chromium_parts(tmp_path) == ("chromium", "locales")
 
-    def test_without_the_program_there_is_none(self, tmp_path: Path) -> None:
+    def test_missing_program_has_no_parts(self, tmp_path: Path) -> None:
         (tmp_path / "extensions").mkdir()
         assert chromium_parts(tmp_path) == ()
 

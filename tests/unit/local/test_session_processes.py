@@ -11,7 +11,7 @@ class TestRunnableThreads:
             until(lambda: runnable_threads(process.pid) == 1, what="it computes")
             process.kill()
 
-    def test_one_that_waits_does_not(self) -> None:
+    def test_sleeping_process_does_not_count(self) -> None:
         with subprocess.Popen(["sleep", "600"]) as process:
             until(lambda: runnable_threads(process.pid) == 0, what="it sleeps")
             process.kill()

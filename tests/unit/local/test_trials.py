@@ -28,11 +28,11 @@ class TestOnce:
         trial = CountedTrial("busy", "")
         assert [once("wine", ("8.0",), trial) for _ in range(3)] == ["busy", "", ""]
 
-    def test_so_is_what_has_changed(self) -> None:
+    def test_changed_version_is_tried_again(self) -> None:
         trial = CountedTrial("", "it broke")
         assert [once("wine", (version,), trial) for version in ("8.0", "9.0")] == ["", "it broke"]
 
-    def test_where_nothing_can_be_noted_it_is_always_tried(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unwritable_folder_always_tries(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def nobody_may(_: str) -> Path:
             raise PermissionError
 

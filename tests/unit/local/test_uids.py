@@ -5,14 +5,14 @@ from worker.local.uids import UserNumbers
 
 
 class TestUserNumbers:
-    def test_nobody_else_gets_the_same(self) -> None:
+    def test_user_ids_are_unique_across_processes(self) -> None:
         one, two = UserNumbers(), UserNumbers()
         taken = [one.take(), two.take(), one.take()]
         assert len(set(taken)) == 3
         for numbers, number in zip((one, two, one), taken, strict=True):
             numbers.give_back(number)
 
-    def test_one_given_back_is_free_again(self) -> None:
+    def test_returned_id_is_free_again(self) -> None:
         numbers = UserNumbers()
         first = numbers.take()
         numbers.give_back(first)

@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class TestWhyNot:
-    def test_nothing_where_all_is_ready(self, folder: Path) -> None:
+    def test_ready_wine_has_no_problem(self, folder: Path) -> None:
         assert wine.why_not(folder) == ""
 
     def test_says_how_to_install_wine(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,13 +87,13 @@ class TestOffers:
         assert "notepad" in windows.programs
         assert "notepad" not in linux.programs
 
-    def test_one_that_cannot_be_had_says_why(self, folder: Path) -> None:
+    def test_incomplete_wine_has_a_reason(self, folder: Path) -> None:
         (folder / "python" / "python.exe").unlink()
         windows = offers(folder, works)[1]
         assert "make setup" in windows.reason
         assert (windows.default, windows.programs) == (False, ())
 
-    def test_one_that_is_all_there_and_cannot_be_made_says_why(self, folder: Path) -> None:
+    def test_complete_wine_without_a_desktop_has_a_reason(self, folder: Path) -> None:
         windows = offers(folder, lambda: "no desktop with it can be created")[1]
         assert (windows.reason, windows.default, windows.programs) == ("no desktop with it can be created", False, ())
 

@@ -30,7 +30,7 @@ class TestAccepted:
     def test_refused_options_are_dropped_one_by_one(self, refused: set[str], rest: tuple[str, ...]) -> None:
         assert accepted_options(("a", "b", "c"), refused.isdisjoint) == rest
 
-    def test_of_two_that_exclude_each_other_the_first_stays(self) -> None:
+    def test_first_of_two_exclusive_options_wins(self) -> None:
         assert accepted_options(("a", "b", "c"), lambda options: not {"a", "b"} <= set(options)) == ("a", "c")
 
 
@@ -67,7 +67,7 @@ class TestLockedCache:
         with locked_cache("auto", shared) as cache:
             assert cache.read() == ACCELERATED
 
-    def test_another_kvm_module_makes_it_void(self, folder: Path) -> None:
+    def test_other_kvm_module_invalidates_the_cache(self, folder: Path) -> None:
         with locked_cache("auto") as cache:
             cache.write(ACCELERATED)
         (folder / "modules" / "kvm_pvm").mkdir(parents=True)
@@ -83,7 +83,7 @@ class TestLockedCache:
         with locked_cache("auto") as cache:
             assert cache.read() is None
 
-    def test_where_nothing_can_be_kept_it_is_measured_each_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unwritable_cache_measures_each_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(_: str) -> Path:
             raise PermissionError
 
@@ -97,7 +97,7 @@ class TestAcceleration:
     def test_goes_over_the_wire(self) -> None:
         assert Acceleration.from_json(json.loads(json.dumps(ACCELERATED.to_json()))) == ACCELERATED
 
-    def test_figures_tell_a_guest_that_was_stopped_from_one_that_finished(self) -> None:
+    def test_figures_mark_a_stopped_guest(self) -> None:
         seconds = {"tcg": {"compute": 0.5}, "kvm": {"compute": 4.0, UNFINISHED: 6.0}}
         choice = dataclasses.replace(EMULATED, seconds=seconds)
         assert choice.figures == " [trial guest: 0.5 s emulated, stopped after 10.0 s with KVM]"

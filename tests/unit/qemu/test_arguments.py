@@ -76,7 +76,7 @@ class TestArguments:
         master = arguments(MACHINE, CLONE, monitor=9, shared=True)
         assert values(master, "-device") == values(arguments(MACHINE, CLONE, monitor=9, incoming=True), "-device")
 
-    def test_windows_is_told_its_screen(self) -> None:
+    def test_windows_gets_its_screen_size(self) -> None:
         windows = dataclasses.replace(MACHINE, system="windows")
         (tables,) = values(arguments(windows, COLD, monitor=9, secret="s3"), "-smbios")
         assert tables == "type=11,value=io.systemd.credential:deskarena.secret=s3,value=deskarena.screen=1280x800"

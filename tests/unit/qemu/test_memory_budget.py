@@ -19,7 +19,7 @@ class TestBudget:
         assert budget.admits(GIB, [(GIB, int)])
         assert not budget.admits(GIB, [(GIB, int), (1, int)])
 
-    def test_where_there_is_room_for_all_nobody_is_asked(self) -> None:
+    def test_usage_is_not_queried_when_everything_fits(self) -> None:
         def asked() -> int:
             raise AssertionError("asked")
 

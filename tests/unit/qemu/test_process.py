@@ -44,7 +44,7 @@ def wait_until_ended(pid: int) -> None:
 
 
 class TestLook:
-    def test_the_last_words_of_one_that_ends_at_once_are_heard(
+    def test_last_event_of_a_process_that_exits_is_read(
         self, qemu: Qemu, monitor: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         hear = qemu.qmp.hear
@@ -60,7 +60,7 @@ class TestLook:
         assert qemu.look() == ""
         assert qemu.look() == "the guest shut its machine down"
 
-    def test_one_that_ended_without_a_word_is_named_by_its_code(self, qemu: Qemu) -> None:
+    def test_silent_exit_is_reported_by_its_code(self, qemu: Qemu) -> None:
         assert qemu.look() == ""
         os.kill(qemu.pid, signal.SIGKILL)
         wait_until_ended(qemu.pid)
@@ -102,7 +102,7 @@ class TestVerdict:
             QmpEvent("STOP"),
         ],
     )
-    def test_harmless_output_is_no_failure(self, event: QmpEvent) -> None:
+    def test_harmless_output_does_not_fail(self, event: QmpEvent) -> None:
         assert not unusable_after(event, restarts=False)
 
     @pytest.mark.parametrize("cause", CAUSES.values())

@@ -24,13 +24,13 @@ class TestGreeting:
         Qmp(fake.theirs)
         assert [each["execute"] for each in fake.asked] == ["qmp_capabilities"]
 
-    def test_of_something_else_is_refused(self) -> None:
+    def test_foreign_greeting_is_refused(self) -> None:
         fake = FakeQmp(greeting=b'{"hello": 1}\n')
         with raises_code(QmpLost, "qmp_invalid"):
             Qmp(fake.theirs)
         fake.close()
 
-    def test_that_is_no_json_is_refused(self) -> None:
+    def test_greeting_that_is_not_json_is_refused(self) -> None:
         fake = FakeQmp(greeting=b"220 mail\r\n")
         with raises_code(QmpLost, "qmp_invalid", mentions="JSON"):
             Qmp(fake.theirs)
@@ -73,7 +73,7 @@ class TestAsk:
         with raises_code(QmpError, "qmp_refused", mentions="migrate: State blocked"):
             Qmp(fake.theirs).ask("migrate")
 
-    def test_silence_ends_at_the_deadline_though_events_go_on(self, fake: FakeQmp) -> None:
+    def test_missing_reply_times_out_despite_events(self, fake: FakeQmp) -> None:
         fake.answers["query-status"] = lambda _: [{"event": "RESET", "data": {}}] * 50
         client, begun = Qmp(fake.theirs), time.monotonic()
         with raises_code(QmpLost, "qmp_timeout"):

@@ -21,7 +21,7 @@ from worker.qemu.remote import RemoteSupervisor, connect
 
 
 class TestConnect:
-    def test_one_that_never_comes_to_an_end_is_not_waited_for(self) -> None:
+    def test_endless_greeting_times_out(self) -> None:
         over = threading.Event()
 
         def trickle(server: socket.socket) -> None:
@@ -85,7 +85,7 @@ class TestRemoteSupervisor:
                 supervisor.close()
             served.result(60)
 
-    def test_one_that_does_not_say_what_it_is_is_left(self) -> None:
+    def test_silent_supervisor_is_disconnected(self) -> None:
         def serve() -> list[str]:
             with AccessGate(server, "token").wait() as line, line.makefile("rb") as lines:
                 line.settimeout(5)

@@ -38,7 +38,7 @@ class TestPlace:
         with pytest.raises(PermissionError):
             base_folder()
 
-    def test_where_no_folder_can_be_made_it_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unwritable_folder_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tempfile, "tempdir", "/no-such-folder")
         with pytest.raises(FileNotFoundError):
             RuntimeDir()

@@ -97,7 +97,7 @@ class TestFreeze:
         assert slot.machines == {}
         assert not (tmp_path / "m1").exists()
 
-    def test_one_that_does_not_end_either_takes_nobody_along(
+    def test_stuck_machine_does_not_block_others(
         self, slot: VmSlot, tmp_path: Path, worker: tuple[socket.socket, socket.socket], place: RuntimeDir
     ) -> None:
         stuck(slot, tmp_path, ends=False)
@@ -120,7 +120,7 @@ class TestStart:
         until(lambda: not open_descriptors() - before, what="nothing is held open")
         assert slot.machines == {}
 
-    def test_nor_is_what_no_command_line_can_be_made_of(self, slot: VmSlot) -> None:
+    def test_failing_command_line_leaves_nothing_open(self, slot: VmSlot) -> None:
         without_height = replace(MACHINE, screen=cast("tuple[int, int]", (640,)))
         before = open_descriptors()
         with pytest.raises(ValueError, match="not enough values"):
@@ -153,14 +153,12 @@ class TestTemplate:
         (place / template.ABOUT).touch()
         return place
 
-    def test_clones_begin_on_that_disk(self, slot: VmSlot, disk: Path, made: Path) -> None:
+    def test_clones_start_on_the_same_disk(self, slot: VmSlot, disk: Path, made: Path) -> None:
         with raises_code(QemuFailed, "program_not_started"):
             slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
         assert (made / template.ABOUT).exists()
 
-    def test_on_another_one_none_begins_and_the_template_is_none_any_more(
-        self, slot: VmSlot, disk: Path, made: Path
-    ) -> None:
+    def test_changed_disk_invalidates_the_template(self, slot: VmSlot, disk: Path, made: Path) -> None:
         disk.write_bytes(b"golder")
         os.utime(disk, ns=(0, 10**9))
         before = open_descriptors()
@@ -169,9 +167,7 @@ class TestTemplate:
         until(lambda: not open_descriptors() - before, what="nothing is held open")
         assert not (made / template.ABOUT).exists()
 
-    def test_of_one_that_was_made_before_that_was_noted_nothing_is_known(
-        self, slot: VmSlot, disk: Path, made: Path
-    ) -> None:
+    def test_template_without_a_disk_note_is_accepted(self, slot: VmSlot, disk: Path, made: Path) -> None:
         (made / template.GOLDEN).unlink()
         disk.write_bytes(b"of another size")
         with raises_code(QemuFailed, "program_not_started"):

@@ -24,16 +24,16 @@ class TestFind:
         assert kept.place == tmp_path / "templates" / KEY
         assert templates.all() == [kept]
 
-    def test_nothing_where_there_is_none(self, tmp_path: Path) -> None:
+    def test_missing_folder_has_no_templates(self, tmp_path: Path) -> None:
         assert Templates(tmp_path / "none").find(KEY) is None
         assert Templates(tmp_path / "none").all() == []
 
-    def test_one_whose_files_were_cut_is_none(self, tmp_path: Path) -> None:
+    def test_truncated_template_is_ignored(self, tmp_path: Path) -> None:
         templates = Templates(tmp_path)
         (made(templates).place / STATE).write_bytes(b"x")
         assert templates.find(KEY) is None
 
-    def test_one_whose_description_is_broken_is_none(self, tmp_path: Path) -> None:
+    def test_broken_description_is_ignored(self, tmp_path: Path) -> None:
         templates = Templates(tmp_path)
         about = made(templates).place / ABOUT
         about.write_text(json.dumps([1]))
@@ -50,7 +50,7 @@ class TestMaking:
             raise ValueError
         assert [each.name for each in tmp_path.iterdir()] == [f"{KEY}.lock"]
 
-    def test_begins_empty_though_a_dead_one_left_something(self, tmp_path: Path) -> None:
+    def test_starts_empty_after_a_crashed_attempt(self, tmp_path: Path) -> None:
         (tmp_path / f".making-{KEY}").mkdir()
         (tmp_path / f".making-{KEY}" / MEMORY).write_bytes(b"x")
         with Templates(tmp_path).making(KEY) as place:

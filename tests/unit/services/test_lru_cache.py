@@ -34,7 +34,7 @@ class TestLruCache:
                 failures += 1
         assert (failures, cache.get("a")) == (2, None)
 
-    def test_threads_wait_for_the_one_that_makes_it(self) -> None:
+    def test_concurrent_misses_compute_the_value_once(self) -> None:
         cache: LruCache[str, int] = LruCache(2)
         started, finish, calls = Event(), Event(), list[int]()
 

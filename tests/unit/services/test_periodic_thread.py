@@ -62,15 +62,13 @@ def told(caplog: pytest.LogCaptureFixture, level: int) -> list[str]:
 
 
 class TestRounds:
-    def test_the_first_is_at_once_the_others_so_many_seconds_apart_in_one_thread_of_that_name(
-        self, make: Make, turns: Turns
-    ) -> None:
+    def test_runs_at_once_and_then_periodically_in_one_named_thread(self, make: Make, turns: Turns) -> None:
         make(every=0.05).start()
         turns.more(4)
         assert min(after - before for before, after in pairwise(turns.at)) >= 0.04
         assert turns.threads == {"rounds"}
 
-    def test_one_that_is_woken_looks_at_once(self, make: Make, turns: Turns) -> None:
+    def test_wake_runs_immediately(self, make: Make, turns: Turns) -> None:
         rounds = make(every=NEVER)
         rounds.start()
         until(lambda: turns.at)
@@ -106,9 +104,7 @@ class TestErrors:
         assert told(caplog, logging.WARNING)[2:] == ["nothing is done: the database is away"]
         assert told(caplog, logging.ERROR) == []
 
-    def test_nothing_is_said_where_somebody_else_says_it(
-        self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    def test_expected_outage_is_not_logged(self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture) -> None:
         turns.error = Unavailable("the database is away")
         make(away="").start()
         turns.more(3)
@@ -128,7 +124,7 @@ class TestErrors:
         turns.more(MOST_REASONS * 2)
         assert len(told(caplog, logging.WARNING)) == MOST_REASONS
 
-    def test_any_other_error_is_logged_and_it_goes_on(
+    def test_other_errors_are_logged_and_do_not_stop_it(
         self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
     ) -> None:
         turns.error = ZeroDivisionError("by nothing")
@@ -167,7 +163,7 @@ class TestStop:
         assert ended.is_set()
         assert not alive("slow")
 
-    def test_before_the_start_nothing_is_done_at_all(self, make: Make, turns: Turns) -> None:
+    def test_stop_before_start_runs_nothing(self, make: Make, turns: Turns) -> None:
         rounds = make()
         rounds.stop()
         rounds.start()

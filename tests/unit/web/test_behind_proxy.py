@@ -83,7 +83,7 @@ class TestTrustedProxies:
             ("192.0.2.1", {"scheme": "http", "host": "inner:8000", "client": "192.0.2.1"}),
         ],
     )
-    def test_only_named_ones_are_believed(self, client: str, expected: dict[str, str]) -> None:
+    def test_only_listed_proxies_are_trusted(self, client: str, expected: dict[str, str]) -> None:
         seen: dict[str, str] = {}
 
         async def app(scope: Scope, _receive: Receive, _send: Send) -> None:

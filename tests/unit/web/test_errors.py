@@ -72,7 +72,7 @@ class TestAsOurs:
         broken.__cause__ = OSError(errno.EIO, "Input/output error")
         assert to_deskarena_error(broken).status == 400
 
-    def test_the_unforeseen_is_told_without_its_details(self) -> None:
+    def test_unexpected_error_hides_its_details(self) -> None:
         found = to_deskarena_error(ValueError("password=hunter2"))
         assert found.status == 500
         assert "hunter2" not in found.message
@@ -99,7 +99,7 @@ class TestAnswers:
         assert client.get("/api/v1/nothing").json()["code"] == "page_not_found"
         assert "page_not_found" in client.get("/nothing", headers={"Accept": "text/html"}).text
 
-    def test_another_method_learns_those_of_the_address(self, client: TestClient) -> None:
+    def test_wrong_method_gets_the_allowed_ones(self, client: TestClient) -> None:
         answer = client.put("/api/v1/runs")
         assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
         assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"

@@ -73,7 +73,7 @@ class TestListing:
         assert names(page({"nodes.sort": "-in-use"})) == ["task-9", "a", "task-10", "&lt;b&gt;"]
         assert names(page({"nodes.sort": "-age"})) == ["task-9", "task-10", "a", "&lt;b&gt;"]
 
-    def test_another_lists_state_and_unknown_columns_change_nothing(self) -> None:
+    def test_unknown_columns_and_other_lists_state_are_ignored(self) -> None:
         own = names(page())
         assert own == ["task-10", "task-9", "&lt;b&gt;", "a"]
         assert names(page({"sort": "name", "slots.sort": "name", "nodes.sort": "colour"})) == own
@@ -85,7 +85,7 @@ class TestListing:
         assert 'class="num" aria-sort="ascending"' in text
         assert [next_order("age", order) for order in ("", "ascending", "descending")] == ["age", "-age", None]
 
-    def test_a_head_that_leads_elsewhere_stays(self) -> None:
+    def test_header_link_is_preserved(self) -> None:
         assert "Own" not in links(page())
         assert '<th><a href="/own">Own</a></th>' in page()
 
@@ -108,7 +108,7 @@ class TestListing:
         assert links(some) == {"Name": "/workers?find=task"}
         assert 'aria-sort="descending"' in some
 
-    def test_another_order_begins_at_its_first_page(self) -> None:
+    def test_new_order_starts_at_the_first_page(self) -> None:
         text = page({"page": "3", "before": "x", "q": "a"}, key="", by={"name"}, whole=False)
         assert links(text)["Name"] == "/workers?q=a&amp;sort=name"
 
@@ -117,7 +117,7 @@ class TestListing:
         template = environment().from_string("{% filter listing %}{{ table|safe }}{% endfilter %}")
         assert template.render(path="/", query={}, table=joined) == joined
 
-    def test_words_of_the_address_are_escaped(self) -> None:
+    def test_query_text_is_escaped(self) -> None:
         assert "<script>" not in page({"nodes.find": "<script>", "other": '"><script>'})
 
 

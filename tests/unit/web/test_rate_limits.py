@@ -25,7 +25,7 @@ def limited(clock: FakeClock, per_minute: int) -> TestClient:
 
 
 class TestRateLimits:
-    def test_says_when_there_is_one_again(self) -> None:
+    def test_retry_after_names_the_next_slot(self) -> None:
         clock = FakeClock()
         client = limited(clock, 3)
         assert [client.get(PATH).status_code for _ in range(4)] == [200, 200, 200, 429]
@@ -37,7 +37,7 @@ class TestRateLimits:
         clock.sleep(0.5)
         assert [client.get(PATH).status_code for _ in range(2)] == [200, 429]
 
-    def test_there_are_never_more_than_of_a_minute(self) -> None:
+    def test_burst_is_limited_to_a_minutes_requests(self) -> None:
         clock = FakeClock()
         client = limited(clock, 3)
         client.get(PATH)

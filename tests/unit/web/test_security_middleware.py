@@ -50,7 +50,7 @@ class TestHost:
         assert answer.json()["code"] == "host_not_allowed"
         assert answer.headers["content-type"] == "application/problem+json"
 
-    def test_a_browser_reads_it_in_words(self, make: Make) -> None:
+    def test_browser_gets_a_readable_error(self, make: Make) -> None:
         answer = make().get("/runs", headers={"Host": "evil.example<b>", "Accept": "text/html"})
         assert answer.status_code == 403
         assert answer.headers["content-type"].startswith("text/html")
@@ -116,7 +116,7 @@ class TestToken:
         with raises_code(Invalid, "token_required_to_listen"):
             make(host="0.0.0.0")
 
-    def test_nothing_is_told_without_it(self, make: Make) -> None:
+    def test_request_without_the_token_is_401(self, make: Make) -> None:
         answer = make(token=SecretStr(TOKEN)).get("/api/v1/runs")
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -126,7 +126,7 @@ class TestToken:
         answer = make(token=SecretStr(TOKEN)).get("/api/v1/runs", headers={"Authorization": given})
         assert answer.status_code == 401
 
-    def test_a_page_leads_to_the_form_and_back(self, make: Make) -> None:
+    def test_page_redirects_to_login_and_back(self, make: Make) -> None:
         answer = make(token=SecretStr(TOKEN)).get("/runs?agent=x", headers={"Accept": "text/html"})
         assert answer.status_code == 303
         assert answer.headers["location"] == "/login?next=/runs%3Fagent%3Dx"
@@ -171,7 +171,7 @@ class TestBody:
         assert answer.status_code == 413
         assert answer.json()["code"] == "request_too_large"
 
-    def test_and_by_its_true_length(self, make: Make) -> None:
+    def test_chunked_body_is_limited_by_its_real_length(self, make: Make) -> None:
         def parts() -> Iterator[bytes]:
             for _ in range(20):
                 yield b" " * (BODY_LIMIT // 10)

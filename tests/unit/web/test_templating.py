@@ -54,13 +54,13 @@ class TestCompiledTemplates:
         kept.write_bytes(b"broken")
         assert self.page("two") == "two"
 
-    def test_pages_go_on_without_the_folder(self, temporary: Path) -> None:
+    def test_pages_work_without_the_cache_folder(self, temporary: Path) -> None:
         pages = Environment(loader=DictLoader({"a": "one"}), autoescape=True, bytecode_cache=compiled_templates())
         for folder in temporary.iterdir():
             shutil.rmtree(folder)
         assert pages.get_template("a").render() == "one"
 
-    def test_where_nothing_can_be_written_nothing_is_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unwritable_folder_disables_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tempfile, "tempdir", "/proc")
         assert compiled_templates() is None
         assert self.page("one") == "one"
@@ -182,7 +182,7 @@ class TestStyle:
 
 
 class TestReason:
-    def test_of_one_that_waits_says_until_when(self) -> None:
+    def test_waiting_episode_shows_until_when(self) -> None:
         waiting = {
             "reason": "no slot",
             "reason_code": "slots_unusable",
@@ -191,7 +191,7 @@ class TestReason:
         assert "09:30" in reason(episode(state="waiting", waiting=waiting, reason="held"))
 
     @pytest.mark.parametrize(("state", "text"), [("lost", "broken"), ("not_runnable", "no program")])
-    def test_of_one_that_is_lost_or_cannot_run(self, state: str, text: str) -> None:
+    def test_lost_or_unrunnable_episode_shows_its_reason(self, state: str, text: str) -> None:
         assert reason(episode(state=state, failure_message="broken", reason="no program")) == text
 
 

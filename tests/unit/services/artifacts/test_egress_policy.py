@@ -59,7 +59,7 @@ class TestAllowedAddresses:
             "1.1.1.1",
         ]
 
-    def test_one_private_address_among_public_ones_is_enough(self) -> None:
+    def test_one_private_address_is_enough_to_refuse(self) -> None:
         with raises_code(Invalid, "private_address", mentions=("a.example", "10.0.0.1")):
             allowed_addresses("a.example", 80, EgressPolicy(), lambda *_: ["8.8.8.8", "10.0.0.1"])
 

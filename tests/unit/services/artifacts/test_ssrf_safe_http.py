@@ -31,7 +31,7 @@ class TestGet:
     def test_a_status_is_an_answer(self, site: OriginServer) -> None:
         assert OPEN.get(f"{site.address}/nothing").status == 404
 
-    def test_nothing_of_ours_goes_along(self, site: OriginServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_sends_no_proxy_credentials_or_cookies(self, site: OriginServer, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
         site.pages["/a"] = redirect("/b")
         site.pages["/b"] = b"data"
@@ -113,7 +113,7 @@ class TestGet:
         with raises_code(WebFailed, "download_too_large", mentions="100000"):
             OPEN.get(f"{site.address}/a", max_bytes=100_000)
 
-    def test_one_byte_now_and_then(self, site: OriginServer) -> None:
+    def test_slow_trickle_times_out(self, site: OriginServer) -> None:
         """No single read waits long; all of them together must not either."""
 
         def slow(handler: BaseHTTPRequestHandler) -> None:
@@ -133,7 +133,7 @@ class TestGet:
             OPEN.get(f"{site.address}/a", timeout=0.5)
         assert time.monotonic() - started < 30
 
-    def test_nobody_listens(self, site: OriginServer) -> None:
+    def test_unreachable_server_is_reported(self, site: OriginServer) -> None:
         with raises_code(WebFailed, "web_unreachable"):
             OPEN.get("http://127.0.0.1:9/")
 

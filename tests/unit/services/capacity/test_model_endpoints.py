@@ -58,7 +58,7 @@ class TestAll:
         assert [price.model for price in local.prices] == ["qwen*", "everywhere"]
         assert [price.model for price in endpoints(tmp_path).all()["openai"].prices] == ["everywhere"]
 
-    def test_one_of_a_vendor_s_name_replaces_it(self, tmp_path: Path) -> None:
+    def test_configured_endpoint_replaces_the_vendors(self, tmp_path: Path) -> None:
         text = '[endpoints.openai]\napi = "openai_responses"\nkey_env = "MINE"\n'
         assert endpoints(tmp_path, text).all()["openai"].key_env == "MINE"
 
@@ -145,7 +145,7 @@ class TestKeyVariables:
 
 
 class TestNodePrices:
-    def test_stand_beside_those_of_models(self, tmp_path: Path) -> None:
+    def test_node_prices_and_model_prices_coexist(self, tmp_path: Path) -> None:
         text = """
             [[node_prices]]
             provider = "k8s"
@@ -165,7 +165,7 @@ class TestNodePrices:
             ("*", 0.1, "EUR"),
         ]
 
-    def test_there_are_none_without_a_file(self, tmp_path: Path) -> None:
+    def test_no_file_has_no_node_prices(self, tmp_path: Path) -> None:
         assert node_prices(tmp_path / "models.toml") == ()
 
     @pytest.mark.parametrize("text", ["node_prices = 1", "[[node_prices]]\nprovider = 'k8s'", "[[node_price]]"])

@@ -35,7 +35,7 @@ class TestHashes:
         levels = Budget(level_steps={"L1": 3})
         assert config_hash(RunConfig(agent="a", budget=levels)) != config_hash(RunConfig(agent="a"))
 
-    def test_with_a_preset_a_default_that_was_said_is_another_request(self) -> None:
+    def test_explicit_default_overrides_the_preset_in_the_hash(self) -> None:
         silent = RunRequest(benchmark="b", agent="a", preset="waa")
         said = RunRequest(benchmark="b", agent="a", preset="waa", screen=ScreenSize(width=1920, height=1080))
         assert silent.request_hash() != said.request_hash()

@@ -17,23 +17,23 @@ class TestTaskSecrets:
     def test_a_secret(self, tmp_path: Path) -> None:
         assert given(tmp_path, "google_settings", "text\n")("google_settings") == "text"
 
-    def test_one_that_was_not_given_says_where_to_put_it(self, tmp_path: Path) -> None:
+    def test_missing_secret_names_its_file(self, tmp_path: Path) -> None:
         secrets = TaskSecrets(tmp_path / "secrets")
         with pytest.raises(TaskSetupFailed) as failed:
             secrets("google_settings")
         assert str(tmp_path / "secrets" / "google_settings") in failed.value.hint
         assert secrets.find("google_settings") == ""
 
-    def test_one_that_others_can_read(self, tmp_path: Path) -> None:
+    def test_readable_secret_is_refused(self, tmp_path: Path) -> None:
         with raises_code(TaskSetupFailed, "secret_not_usable"):
             given(tmp_path, "a", "text", 0o644)("a")
 
     @pytest.mark.parametrize("name", ["../token", "/etc/passwd", "", "A", "a/b", "a.b"])
-    def test_a_name_never_leads_elsewhere(self, tmp_path: Path, name: str) -> None:
+    def test_path_traversal_in_a_name_is_refused(self, tmp_path: Path, name: str) -> None:
         with raises_code(TaskSetupFailed, "invalid_secret_name"):
             TaskSecrets(tmp_path)(name)
 
-    def test_one_that_is_no_text(self, tmp_path: Path) -> None:
+    def test_binary_secret_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "a").write_bytes(b"\xff")
         (tmp_path / "a").chmod(0o600)
         with raises_code(TaskSetupFailed, "secret_not_usable"):

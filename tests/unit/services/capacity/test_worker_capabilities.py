@@ -67,7 +67,7 @@ class TestWhyNot:
         assert joined(capabilities(("chromium",))).why_not("local", task) is None
         assert code(joined(capabilities(("firefox",))).why_not("local", task)) is ReasonCode.PROGRAMS_NOT_INSTALLED
 
-    def test_of_several_the_code_is_the_first_s(self) -> None:
+    def test_first_of_several_reasons_gives_the_code(self) -> None:
         task = Task(requires=["gimp"], os="linux", requires_judge=True, licences={"ANSYS": 1})
         missing = joined(capabilities()).why_not("local", task, judge=False)
         assert missing is not None
@@ -123,13 +123,13 @@ class TestImages:
         assert why == Reason(ReasonCode.SYSTEM_NOT_OFFERED, "needs linux; the image eleven has windows")
         assert can.why_not("vm", Task(requires=["mousepad"], os="linux"), image="debian") is None
 
-    def test_one_that_cannot_be_made_says_why(self) -> None:
+    def test_unusable_image_has_a_reason(self) -> None:
         can = with_images(LINUX, {**WINDOWS, "reason": "Wine is not installed"})
         why = can.why_not("vm", Task(requires=["notepad"], os="windows"))
         text = "vm desktops for windows cannot be made here: Wine is not installed"
         assert why == Reason(ReasonCode.IMAGE_UNUSABLE, text)
 
-    def test_of_several_that_would_do_one_must_be_named(self) -> None:
+    def test_ambiguous_image_must_be_named(self) -> None:
         can = with_images(LINUX, {**LINUX, "name": "other"}, {**WINDOWS, "default": True})
         unclear = can.why_not("vm", Task(requires=[], os="linux"))
         assert unclear is not None
@@ -137,11 +137,11 @@ class TestImages:
         assert can.why_not("vm", Task(requires=[], os="linux"), image="other") is None
         assert can.why_not("vm", Task(requires=[], os="windows")) is None
 
-    def test_one_that_cannot_be_used_is_no_choice(self) -> None:
+    def test_unusable_image_is_not_chosen(self) -> None:
         can = with_images(LINUX, {**LINUX, "name": "other", "reason": "it is damaged"})
         assert can.why_not("vm", Task(requires=[], os="linux")) is None
 
-    def test_one_that_cannot_show_the_run_s_screen_says_so(self) -> None:
+    def test_image_without_the_runs_screen_size_is_unusable(self) -> None:
         shown, not_shown = ScreenSize(width=1280, height=800), ScreenSize(width=640, height=480)
         can = with_images(WINDOWS, {**LINUX, "screens": [shown.model_dump()]})
         assert can.why_not("vm", Task(requires=[], os="linux"), screen=shown) is None
@@ -151,7 +151,7 @@ class TestImages:
         both = joined(*[{"providers": with_images({**LINUX, "default": each}).providers} for each in (True, False)])
         assert [image.default for image in both.images("vm")] == [True]
 
-    def test_of_two_workers_add_up_and_one_that_works_counts(self) -> None:
+    def test_images_of_workers_are_merged_and_usable_ones_win(self) -> None:
         broken = {**LINUX, "reason": "its disk is damaged"}
         here, there = with_images(broken), with_images(LINUX, WINDOWS)
         for order in ([here, there], [there, here]):
@@ -163,12 +163,12 @@ class TestCheckedImage:
     def config(self, **more: Any) -> RunConfig:
         return RunConfig(agent="noop", provider="vm", screen=ScreenSize(width=1280, height=800), **more)
 
-    def test_one_that_is_there(self) -> None:
+    def test_known_image_is_accepted(self) -> None:
         can = with_images(LINUX, WINDOWS)
         assert checked_config(can, self.config(desktop_image="debian")).desktop_image == "debian"
         assert checked_config(can, self.config()).desktop_image is None
 
-    def test_an_unknown_one(self) -> None:
+    def test_unknown_image_gets_a_suggestion(self) -> None:
         with raises_code(UnknownPlugin, "unknown_plugin", mentions="debian-full") as caught:
             checked_config(with_images(LINUX), self.config(desktop_image="debian-full"))
         assert (caught.value.path, caught.value.hint) == ("desktop_image", "Did you mean debian?")
@@ -184,7 +184,7 @@ class TestCheckedImage:
         chosen = with_images(LINUX, {**LINUX, "name": "other", "default": True})
         assert checked_config(chosen, self.config()).desktop_image is None
 
-    def test_one_that_does_not_work(self) -> None:
+    def test_unusable_image_is_refused(self) -> None:
         can = with_images({**LINUX, "reason": "its disk is damaged"})
         with raises_code(Conflict, "image_not_runnable", mentions="its disk is damaged"):
             checked_config(can, self.config(desktop_image="debian"))
@@ -225,12 +225,12 @@ class TestCheckedOptions:
         assert checked_options(PluginKind.OBSERVATION, "a11y_tree", {}) is None
         assert checked_options(PluginKind.OBSERVATION, "a11y_tree", {"clipboard": False}) is None
 
-    def test_all_of_them_are_said_where_one_differs(self) -> None:
+    def test_all_options_are_returned_if_one_differs(self) -> None:
         found = checked_options(PluginKind.OBSERVATION, "a11y_tree", {"clipboard": True})
         assert found is not None
         assert (found["clipboard"], found["terminal"]) == (True, False)
 
-    def test_an_unknown_one_names_the_near_one(self) -> None:
+    def test_unknown_option_gets_a_suggestion(self) -> None:
         with pytest.raises(Invalid) as caught:
             checked_options(PluginKind.OBSERVATION, "a11y_tree", {"clipbord": True})
         assert (caught.value.path, caught.value.hint) == ("observation_params.clipbord", "Did you mean clipboard?")

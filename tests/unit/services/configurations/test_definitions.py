@@ -44,7 +44,7 @@ class TestName:
         assert name("prosoftarena", params={"top_p": 0.8}) == "prompt · gpt-5-mini"
         assert name(None, params={"top_p": 0.8}) == "prompt · gpt-5-mini · top_p=0.8"
 
-    def test_conditions_are_no_part_of_it(self) -> None:
+    def test_conditions_are_not_part_of_the_name(self) -> None:
         assert name(budget={"max_steps": 50}, screen={"width": 1280, "height": 800}) == "prompt · gpt-5-mini"
 
 
@@ -61,7 +61,7 @@ class TestIdentity:
     def test_the_actor_is_part_of_the_identity(self, more: dict[str, Any]) -> None:
         assert identity_hash(definition_of(config(**more), {"prompt/system": "aa"})) != identity_hash(self.BASE)
 
-    def test_so_do_the_agents_prompts(self) -> None:
+    def test_prompts_change_the_identity(self) -> None:
         assert identity_hash(definition_of(config(), {"prompt/system": "zz"})) != identity_hash(self.BASE)
 
 

@@ -32,7 +32,7 @@ class TestIsHeld:
         episode = Episode(state=state, available_at=available_at)
         assert remote_runs.waits_for_program(Run(config={"agent": agent}), episode) is waits_for_program
 
-    def test_its_reason_names_what_was_lost(self) -> None:
+    def test_reason_names_the_lost_attempt(self) -> None:
         assert remote_runs.waiting_columns("attempt 1 was lost")["reason"].startswith("attempt 1 was lost; it waits")
         assert remote_runs.waiting_columns()["reason_code"] == ReasonCode.PROGRAM
         assert remote_runs.waiting_columns()["available_at"] == LATER

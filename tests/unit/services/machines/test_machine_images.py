@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> Path:
 
 
 class TestAllImages:
-    def test_tells_whole_ones_from_others(self, data: Path) -> None:
+    def test_distinguishes_complete_and_broken_images(self, data: Path) -> None:
         found = all_images(data)
         assert [(each.name, each.image is not None) for each in found] == [
             ("debian", True),
@@ -39,7 +39,7 @@ class TestAllImages:
         assert "image.json is missing" in found[2].problem
         assert found[0].size > 0
 
-    def test_knows_what_is_prepared(self, data: Path) -> None:
+    def test_lists_prepared_templates(self, data: Path) -> None:
         assert [[template.screen for template in each.templates] for each in all_images(data)] == [
             [(1280, 800)],
             [],
@@ -52,7 +52,7 @@ class TestAllImages:
             (data / "templates" / key / "template.json").write_text(text)
         assert len(all_images(data)[0].templates) == 1
 
-    def test_the_one_that_the_settings_name(self, data: Path) -> None:
+    def test_marks_the_configured_default(self, data: Path) -> None:
         assert [each.name for each in all_images(data, "eleven") if each.default] == ["eleven"]
 
     def test_the_only_whole_one_needs_no_name(self, data: Path) -> None:
@@ -60,12 +60,12 @@ class TestAllImages:
         remove_image(data, "eleven")
         assert [each.name for each in all_images(data) if each.default] == ["debian"]
 
-    def test_a_damaged_one_says_why(self, data: Path) -> None:
+    def test_damaged_image_has_a_problem(self, data: Path) -> None:
         (data / "images" / "debian" / "disk.qcow2").chmod(0o644)
         (data / "images" / "debian" / "disk.qcow2").write_bytes(b"")
         assert "disk.qcow2" in all_images(data)[0].problem
 
-    def test_none_where_there_is_no_folder(self, tmp_path: Path) -> None:
+    def test_missing_folder_has_no_images(self, tmp_path: Path) -> None:
         assert all_images(tmp_path) == []
 
 
@@ -92,11 +92,11 @@ class TestRemoveImage:
         assert other.is_dir()
         assert not list((data / "images").glob(".removed*"))
 
-    def test_a_build_that_did_not_end(self, data: Path) -> None:
+    def test_unfinished_build_is_removed(self, data: Path) -> None:
         remove_image(data, "half")
         assert not (data / "images" / "half").exists()
 
-    def test_one_that_is_not_there(self, data: Path) -> None:
+    def test_unknown_image_is_refused(self, data: Path) -> None:
         with pytest.raises(NotFound):
             remove_image(data, "nothing")
 

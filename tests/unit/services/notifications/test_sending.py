@@ -37,7 +37,7 @@ class TestCheckedWebhook:
     @pytest.mark.parametrize(
         "url", ["file:///etc/passwd", "https://user:word@a.example/", "a.example", "http://a\n.b/"]
     )
-    def test_refuses_what_is_no_address(self, url: str) -> None:
+    def test_invalid_address_is_refused(self, url: str) -> None:
         with raises_code(Invalid, "invalid_url"):
             checked_webhook(url, ())
 
@@ -61,7 +61,7 @@ class TestCheckedEmail:
 
 
 class TestMakeMessage:
-    def test_a_name_adds_no_header(self) -> None:
+    def test_run_name_cannot_inject_a_header(self) -> None:
         data = {"text": "Run x\r\nBcc: eve@evil.example\r\n\r\nbody \x1b[31m", "url": "https://desk.example/runs/1"}
         message = make_message(DELIVERY, "desk@desk.example", "ada@a.example", {"data": data})
         parsed = message.as_bytes().split(b"\n\n", 1)[0].decode()

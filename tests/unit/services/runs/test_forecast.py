@@ -9,7 +9,7 @@ class TestSmallestDifference:
         """(1.960 + 0.842) * sqrt(2 * 0.25 / n)."""
         assert smallest_difference(episodes) == pytest.approx(points, abs=0.001)
 
-    def test_nothing_can_be_told_from_nothing(self) -> None:
+    def test_no_episodes_have_no_smallest_difference(self) -> None:
         assert smallest_difference(0) is None
 
     def test_never_more_than_everything(self) -> None:

@@ -68,7 +68,7 @@ class TestAnswered:
         assert first["model"]["answered"] == ["gpt-4o-2024-08-06"]
         assert with_answering_model(first, "gpt-4o-2024-08-06") is None
 
-    def test_only_so_many_models_are_noted(self) -> None:
+    def test_number_of_answering_models_is_limited(self) -> None:
         noted: dict[str, Any] | None = pins()
         for number in range(MOST_MODELS):
             assert noted is not None
@@ -77,6 +77,6 @@ class TestAnswered:
         assert len(noted["model"]["answered"]) == MOST_MODELS
         assert with_answering_model(noted, "one more") is None
 
-    def test_nothing_to_note(self) -> None:
+    def test_no_answering_model_changes_nothing(self) -> None:
         assert with_answering_model(pins(), "") is None
         assert with_answering_model({"prompts": {}}, "m") is None

@@ -17,18 +17,18 @@ def totals(**values: Any) -> TaskTotals:
 
 
 class TestSummarise:
-    def test_nothing_at_all(self) -> None:
+    def test_empty_summary(self) -> None:
         found = summarise([])
         assert (found.episodes, found.success_rate, found.mean_score, found.success_interval) == (0, None, None, None)
         assert found.counts_text == "no episodes"
 
-    def test_all_lost_is_no_rate_but_a_lower_bound_of_zero(self) -> None:
+    def test_all_lost_has_no_rate_and_a_lower_bound_of_zero(self) -> None:
         found = summarise([totals(lost={"guest": 1}), totals(lost={"cluster": 1})])
         assert (found.success_rate, found.mean_score) == (None, None)
         assert (found.success_interval, found.mean_interval) == (None, None)
         assert (found.lower_bound_success, found.lower_bound_mean) == (0.0, 0.0)
 
-    def test_lost_ones_leave_the_rate_and_enter_the_bound(self) -> None:
+    def test_lost_episodes_count_only_in_the_lower_bound(self) -> None:
         found = summarise([totals(scored=1, solved=1), totals(scored=1, score_sum=0.5), totals(lost={"guest": 2})])
         assert (found.success_rate, found.mean_score) == (0.5, 0.75)
         assert (found.lower_bound_success, found.lower_bound_mean) == (0.25, 0.375)

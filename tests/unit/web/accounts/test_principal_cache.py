@@ -38,7 +38,7 @@ def test_reads_ask_once_a_second_and_each_for_itself() -> None:
     assert sessions.asked == ["ada", "eve", "ada"]
 
 
-def test_a_session_ended_elsewhere_reads_for_a_second_and_never_writes() -> None:
+def test_session_ended_elsewhere_reads_for_a_second_and_never_writes() -> None:
     sessions = OpenSessions()
     assert sessions.may(ADA)
     sessions.open.clear()
@@ -49,7 +49,7 @@ def test_a_session_ended_elsewhere_reads_for_a_second_and_never_writes() -> None
     assert sessions.may(ADA)  # Nobody is remembered as unknown.
 
 
-def test_after_a_change_nobody_is_known_not_even_from_a_question_before_it() -> None:
+def test_change_clears_the_cache_including_pending_lookups() -> None:
     sessions = OpenSessions()
 
     async def change_while_somebody_asks() -> None:

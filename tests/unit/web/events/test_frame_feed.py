@@ -78,7 +78,7 @@ async def turns(number: int = 200) -> None:
 
 
 class TestFrameFeeds:
-    def test_one_subscription_read_and_mark_for_all_viewers(self, source: FrameSource) -> None:
+    def test_viewers_share_one_subscription_and_read(self, source: FrameSource) -> None:
         attempt, feeds, attempt_id = AttemptEnd(), FrameFeeds(), uuid4()
 
         async def view(feed_seen: list[int]) -> None:
@@ -156,7 +156,7 @@ class TestFrameFeeds:
 
         assert asyncio.run(work()) == [None] * 3
 
-    def test_a_later_viewer_begins_a_new_feed(self, source: FrameSource) -> None:
+    def test_later_viewer_starts_a_new_feed(self, source: FrameSource) -> None:
         feeds, attempt_id = FrameFeeds(), uuid4()
 
         async def work() -> None:

@@ -172,7 +172,7 @@ class TestGet:
 
 
 class TestOld:
-    def test_tells_more_than_one_answer_holds(self, store: BucketStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_lists_more_than_one_page(self, store: BucketStore, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(bucket, "LISTED", 3)
         names = {store.put(b"%d" % number, "a/b") for number in range(8)}
         batches = list(store.old(time.time() + 60))
@@ -245,7 +245,7 @@ class TestOpenStore:
     def test_the_path_style_follows_the_endpoint(self, endpoint: str, style: bool) -> None:  # noqa: FBT001
         assert BucketConfig.from_settings(Settings(s3_bucket="b", s3_endpoint=endpoint)).path_style is style
 
-    def test_one_key_alone_is_refused(self) -> None:
+    def test_access_key_without_a_secret_is_refused(self) -> None:
         with raises_code(Invalid, "invalid_setting", path="DESKARENA_S3_ACCESS_KEY, DESKARENA_S3_SECRET_KEY"):
             open_store(Settings(s3_bucket="b", s3_access_key="k"))
 
@@ -254,6 +254,6 @@ class TestOpenStore:
         with raises_code(Invalid, "invalid_setting", path="DESKARENA_S3_ENDPOINT"):
             open_store(Settings(s3_bucket="b", s3_endpoint=endpoint))
 
-    def test_nothing_is_not_found_in_words(self) -> None:
+    def test_missing_artifact_is_not_found(self) -> None:
         with pytest.raises(NotFound):
             FolderStore(Path("/nowhere")).get(HELLO)

@@ -50,7 +50,7 @@ class TestPut:
         # Put again, bytes of the same length are taken for whole: that is not promised.
         assert caught.value.hint == "Restore it from a copy of the store."
 
-    def test_no_room_is_said_and_leaves_nothing(self, store: FolderStore) -> None:
+    def test_full_disk_is_reported_and_leaves_nothing(self, store: FolderStore) -> None:
         with file_size_limit(1024):
             with raises_code(Unavailable, "store_full") as caught:
                 store.put(b"x" * 4096, "image/png")
@@ -76,7 +76,7 @@ class TestPut:
 
 
 class TestGet:
-    def test_an_unknown_one(self, store: FolderStore) -> None:
+    def test_unknown_hash_is_not_found(self, store: FolderStore) -> None:
         with pytest.raises(NotFound):
             store.get("0" * 64)
 

@@ -37,7 +37,7 @@ class TestUnreported:
         lost = attempt(failure_class=failure, seconds={"reset": 1.5}, ended_at=BEGIN + timedelta(seconds=30))
         assert lost.unreported == seconds
 
-    def test_nothing_while_it_runs(self) -> None:
+    def test_running_attempt_has_no_unreported_time(self) -> None:
         assert attempt(failure_class="cluster").unreported == 0.0
 
 
