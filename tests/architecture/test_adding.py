@@ -129,17 +129,17 @@ def guest() -> Iterator[str]:
 
 
 class TestPages:
-    def test_there_is_one_per_kind(self) -> None:
+    def test_every_plugin_kind_has_a_page(self) -> None:
         assert {path.stem for path in ADDING.glob("*.md")} == set(KINDS)
 
     @pytest.mark.parametrize("page", KINDS)
-    def test_its_file_does_not_exist_so_that_it_stays_an_example(self, page: str) -> None:
+    def test_example_file_does_not_exist(self, page: str) -> None:
         _, path = example(page)
         assert (ROOT / path.parent).is_dir()
         assert not (ROOT / path).exists()
 
     @pytest.mark.parametrize("page", KINDS)
-    def test_it_is_written_in_the_common_style(self, page: str, tmp_path: Path) -> None:
+    def test_example_passes_the_linters(self, page: str, tmp_path: Path) -> None:
         text, path = example(page)
         (tmp_path / path.name).write_text(text.partition("\n")[2])
         ruff = [str(Path(sys.executable).with_name("ruff"))]

@@ -164,7 +164,7 @@ class TestTests:
 
 
 class TestNames:
-    def test_an_error_s_name_stands_for_one_class(self) -> None:
+    def test_error_class_names_are_unique(self) -> None:
         """`except Conflict` means one thing wherever it stands; adapters' errors bear the adapter's name."""
         names = own_errors("backend", "worker", "deskarena")
         assert names["Conflict"] == names["ClusterError"] == 1

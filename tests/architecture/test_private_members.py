@@ -47,7 +47,7 @@ class TestPrivateMembers:
             ("class A:\n    def f(self):\n        self._x = 1\nA()._x", []),
         ],
     )
-    def test_are_found(self, code: str, members: list[str]) -> None:
+    def test_private_members_are_detected(self, code: str, members: list[str]) -> None:
         assert list(private_members(ast.parse(code))) == members
 
 

@@ -81,7 +81,7 @@ class TestReadme:
 
 
 class TestDecisions:
-    def test_there_are_some(self) -> None:
+    def test_decisions_exist(self) -> None:
         assert DECISIONS
 
     @pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)

@@ -68,7 +68,7 @@ def acting(postgres_server: str, scene: PageScene) -> Iterator[tuple[World, Clai
 
 
 class TestHalfOpenSocket:
-    def test_the_page_gives_up_a_silent_connection_and_goes_on(
+    def test_page_replaces_a_silent_connection(
         self, browser: Browser, site: str, scene: PageScene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("backend.web.socket_lifetime.BEAT_SECONDS", BEATS)
@@ -98,7 +98,7 @@ class TestHalfOpenSocket:
 
 
 class TestWithoutSockets:
-    def test_the_stage_shows_the_newest_step_and_says_so(
+    def test_page_falls_back_to_the_newest_step_and_says_so(
         self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path
     ) -> None:
         made, claim = acting

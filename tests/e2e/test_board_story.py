@@ -37,7 +37,7 @@ def tick(page: Page, *configurations: str) -> None:
 
 
 class TestRanking:
-    def test_complete_and_alike_rows_are_ranked(self, page: Page) -> None:
+    def test_complete_and_comparable_rows_are_ranked(self, page: Page) -> None:
         assert names(page, "ranked") == ["beta", "alpha"]
         assert page.locator("#ranked .rank").all_inner_texts() == ["1", "2"]
 

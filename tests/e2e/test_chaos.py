@@ -32,7 +32,7 @@ class BriefStack(ClusterStack):
 
 @pytest.mark.campaign
 class TestSmallCampaign:
-    def test_nothing_is_lost_double_wrong_or_left_behind(self) -> None:
+    def test_small_campaign_holds_all_invariants(self) -> None:
         # Clocks need a package that `make chaos` installs, and every pause beyond a lease takes its time.
         slow = () if runs_everything() else ("freeze postgres", "freeze worker", "part database")
         wanted = [name for name in kinds() if not name.startswith("clock") and name not in slow]
@@ -46,7 +46,7 @@ class TestSmallCampaign:
         assert outcome.counts["episodes scored"] >= 2 * len(TASKS)
 
     @pytest.mark.skipif(not runs_everything() and seed() % ONE_SEED_IN != 1, reason="needs a minute: one seed in four")
-    def test_nor_in_a_cluster(self) -> None:
+    def test_small_campaign_in_a_cluster_holds_all_invariants(self) -> None:
         needs_qemu()
         number = len(QUICK) if runs_everything() else 3
         wanted = sample(QUICK, number)

@@ -94,7 +94,7 @@ def test_accepted_input_is_forgotten(browser: Browser, site: str, scene: PageSce
         assert kept(page) == {}
 
 
-def test_nothing_is_lost_while_the_service_is_away(browser: Browser, site: str) -> None:
+def test_input_survives_an_outage(browser: Browser, site: str) -> None:
     context = browser.new_context(base_url=site)
     page = context.new_page()
     opened(page, "/studies/new")

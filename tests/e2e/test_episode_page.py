@@ -155,7 +155,7 @@ def seen_and_taken_over(page: Page, attempt_id: UUID) -> None:
 
 @pytest.mark.sampled(1)
 class TestAnotherAttempt:
-    def test_the_page_goes_on_with_it(self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path) -> None:
+    def test_page_follows_the_next_attempt(self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path) -> None:
         made, claim = acting
         with served(made, tmp_path) as site, window(browser, site) as page:
             opened(page, f"/episodes/{claim.episode_id}")
@@ -190,7 +190,7 @@ class TestAnotherAttempt:
 
 
 class TestLongEpisode:
-    def test_new_steps_come_alone_and_old_ones_in_parts(
+    def test_new_steps_are_appended_and_old_ones_loaded_in_pages(
         self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path
     ) -> None:
         made, claim = acting

@@ -113,7 +113,7 @@ def test_times_in_the_readers_zone(browser: Browser, site: str, scene: PageScene
     context.close()
 
 
-def test_a_narrow_screen_begins_with_a_few_cards(browser: Browser, site: str, scene: PageScene) -> None:
+def test_narrow_screen_starts_with_a_few_cards(browser: Browser, site: str, scene: PageScene) -> None:
     with window(browser, site, width=360) as page:
         opened(page, f"/runs/{scene.finished}")
         rows, show = page.locator("#episodes tbody tr:visible"), page.get_by_role("button", name="Show Episodes")

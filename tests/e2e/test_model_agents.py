@@ -299,7 +299,7 @@ class TestJudged:
         assert (evaluation["measures"]["S_final"], evaluation["measures"]["S_int"]) == (0.0, 0.5)
 
     @pytest.mark.campaign
-    def test_without_a_usable_answer_the_judge_is_asked_again_over_the_kept_pictures(self, up: Up) -> None:
+    def test_invalid_judge_reply_is_retried_with_the_stored_pictures(self, up: Up) -> None:
         run = submitted_to(up, "broken")
         episode = until(lambda: unjudged(up, run), 300, what="there was no verdict")
         (kept,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
@@ -313,7 +313,7 @@ class TestJudged:
         assert 'data-evaluation="repeated"' in page
 
     @pytest.mark.campaign
-    def test_another_judge_looks_at_the_kept_pictures(
+    def test_other_judge_evaluates_the_stored_pictures(
         self, up: Up, good: tuple[dict[str, Any], dict[str, Any]]
     ) -> None:
         _, episode = good

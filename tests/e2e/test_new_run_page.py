@@ -53,7 +53,7 @@ class TestNewRun:
             expect(episodes).to_have_text("1")
             expect(page.locator(f"[data-new-run-target=task][value='{ticked}']")).to_be_checked()
 
-    def test_a_draft_survives_keys_do_nothing_and_problems_stand_at_their_field(
+    def test_draft_survives_and_problems_show_at_their_field(
         self,
         browser: Browser,
         site: str,

@@ -96,7 +96,7 @@ class TestPaper:
 
 
 class TestHostileWords:
-    def test_they_are_shown_and_never_run(self, browser: Browser, site: str, scene: PageScene) -> None:
+    def test_hostile_text_is_shown_and_not_executed(self, browser: Browser, site: str, scene: PageScene) -> None:
         with window(browser, site) as page:
             page.on("dialog", lambda _: pytest.fail("a script of a task ran"))
             opened(page, f"/episodes/{scene.hostile}")
@@ -201,7 +201,7 @@ class TestLeaderboard:
 
 
 class TestTheme:
-    def test_the_switch_is_kept(self, browser: Browser, site: str) -> None:
+    def test_theme_choice_is_remembered(self, browser: Browser, site: str) -> None:
         with window(browser, site) as page:
             opened(page, "/runs")
             page.locator("[data-controller~=theme]").click()

@@ -199,7 +199,7 @@ def _act(page: Page) -> None:
 
 @pytest.mark.sampled(1, of="stories")
 class TestHuman:
-    def test_a_person_solves_a_task_and_the_board_says_so(self, up: Up, page: Page) -> None:
+    def test_person_solves_a_task_and_appears_on_the_board(self, up: Up, page: Page) -> None:
         run = submitted(up, "human", [EDIT])
         page.goto(f"{up.url}/runs/{run}")
         page.locator(f"a[href='/runs/{run}/human']").first.click()

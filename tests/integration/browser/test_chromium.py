@@ -96,18 +96,18 @@ def urls(context: TaskContext) -> list[str]:
 
 
 class TestOpenedPages:
-    def test_are_these_and_no_other(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_opened_pages_are_listed(self, context: TaskContext, tmp_path: Path) -> None:
         found = {(tab["title"], tab["url"]) for tab in value(context, "open_tabs_info", tmp_path)}
         assert found == {("Shop", SHOP), ("Paper", f"file://{HOME}/paper.html")}
 
     def test_the_last_one_shows(self, context: TaskContext, tmp_path: Path) -> None:
         assert value(context, "active_url_from_accessTree", tmp_path, goto_prefix="https://www.") == SHOP
 
-    def test_its_address_in_parts(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_address_parts_of_the_active_page(self, context: TaskContext, tmp_path: Path) -> None:
         part = {"partIndex": -1, "needDeleteId": False, "returnType": "string"}
         assert value(context, "url_dashPart", tmp_path, **part) == "shop.html"
 
-    def test_its_document(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_document_of_the_active_page(self, context: TaskContext, tmp_path: Path) -> None:
         found = value(context, "active_tab_info", tmp_path)
         assert (found["title"], found["url"]) == ("Shop", SHOP)
         assert 'class="date"' in found["content"]
@@ -142,7 +142,7 @@ class TestPartsOfThePage:
     def test_labels(self, context: TaskContext, tmp_path: Path) -> None:
         assert parsed(context, tmp_path, "label", labelObject={"search": "label"}) == {"label": "Search now"}
 
-    def test_words_and_address(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_text_and_address_are_parsed(self, context: TaskContext, tmp_path: Path) -> None:
         found = parsed(
             context, tmp_path, "class&url", class_multiObject_li={"crumbs": ["Toys", "Kids"]},
             url_include_expected=["shop", "Kids"],
@@ -193,7 +193,7 @@ class TestPagesLookedUp:
 
 
 class TestClosedPages:
-    def test_one_that_is_open(self, context: TaskContext) -> None:
+    def test_open_page_is_closed(self, context: TaskContext) -> None:
         run_step(context, "chrome_close_tabs", {"urls_to_close": [f"file://{HOME}/paper.html"]})
         assert urls(context) == [SHOP]
 

@@ -12,7 +12,7 @@ from tests.databases import engine_on
 from tests.waiting import until
 
 
-def test_a_thread_that_outlives_its_test_finishes_and_then_finds_no_database(fresh_database: str) -> None:
+def test_thread_that_outlives_its_test_loses_the_database(fresh_database: str) -> None:
     at_work, go = Event(), Event()
     done: list[str] = []
 

@@ -161,14 +161,14 @@ class TestHistory:
         migrations.migrate_down_to("base")
         assert migrations.current == "base"
 
-    def test_nothing_is_left_to_generate(self, fresh_database: str) -> None:
+    def test_models_and_migrations_agree(self, fresh_database: str) -> None:
         command.check(config(fresh_database))
 
 
 @pytest.mark.sampled(2)
 class TestUpAndDown:
     @pytest.mark.usefixtures("next_release")
-    def test_a_filled_database_loses_nothing(self, fresh_database: str) -> None:
+    def test_upgrade_preserves_data(self, fresh_database: str) -> None:
         with world(fresh_database) as installation:
             run = filled(installation)
             installation.roll_up()
@@ -197,7 +197,7 @@ class TestUpAndDown:
             rows = installation.do(lambda session: list(label_rows(session, "starter", None)))
         assert ("files/a", "owner", "desk team") in rows
 
-    def test_a_filled_database_goes_down_to_nothing_and_up_again(self, fresh_database: str) -> None:
+    def test_filled_database_downgrades_to_nothing_and_upgrades(self, fresh_database: str) -> None:
         with world(fresh_database) as installation:
             filled(installation)
         downgrade(fresh_database, "base")
@@ -256,7 +256,7 @@ class TestReasonCodes:
 @pytest.mark.sampled(2)
 class TestOldAndNew:
     @pytest.mark.usefixtures("next_release")
-    def test_a_table_in_use_holds_the_migration_up_and_the_migration_holds_nobody_up(self, fresh_database: str) -> None:
+    def test_migration_waits_for_a_busy_table_without_blocking_others(self, fresh_database: str) -> None:
         engine = make_engine(fresh_database)
         with ThreadPoolExecutor(1) as pool, engine.connect() as user, engine.connect() as other:
             user.execute(text("SELECT count(*) FROM evaluation"))  # Its lock stays until the transaction ends.
@@ -282,7 +282,7 @@ class TestOldAndNew:
         assert not migrate.expand(empty_database)
         assert version(empty_database) == HEAD
 
-    def test_a_newer_schema_stays_as_it_is(self, fresh_database: str) -> None:
+    def test_newer_schema_is_not_changed(self, fresh_database: str) -> None:
         change(fresh_database, "UPDATE alembic_version SET version_num = '9999'")
         assert not migrate.expand(fresh_database)
         assert version(fresh_database) == "9999"
@@ -304,7 +304,7 @@ class TestSchemaProblem:
     def test_an_older_one_is_not(self, fresh_database: str) -> None:
         assert f"at {HEAD}" in self.found(fresh_database)
 
-    def test_none_is_not(self, empty_database: str) -> None:
+    def test_missing_schema_is_a_problem(self, empty_database: str) -> None:
         assert "no schema yet" in self.found(empty_database)
 
     def test_a_newer_one_is_good_until_it_demands_a_newer_release(self, fresh_database: str) -> None:
@@ -340,7 +340,7 @@ class TestBefore02:
             migrating(old_database)
         assert caught.value.code == "old_schema"
 
-    def test_nobody_works_on_it(self, old_database: str) -> None:
+    def test_old_database_is_refused(self, old_database: str) -> None:
         engine = make_engine(old_database)
         with session_factory(engine)() as session:
             assert compatibility.schema_problem(session) == compatibility.old_schema(old_database) != ""

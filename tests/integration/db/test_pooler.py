@@ -101,6 +101,6 @@ class TestTransactionMode:
         assert "?pooler=transaction" in caught.value.hint
 
 
-def test_another_mode_is_refused() -> None:
+def test_unknown_pooler_mode_is_refused() -> None:
     with raises_code(Unavailable, "database_url_invalid"):
         make_engine("postgresql://u:secret@h/d?pooler=statement")

@@ -40,7 +40,7 @@ def mounts() -> list[str]:
 
 @pytest.mark.sampled(8)
 class TestSpawn:
-    def test_the_guest_api_answers_and_knows_screen_and_secret(self, client: DesktopSupervisorClient) -> None:
+    def test_guest_api_answers_with_screen_and_requires_the_secret(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             assert guest.kept.session_report == {"ready": True, "screen": "800x600"}
             assert guest.run("echo", "hello")["output"] == "hello\n"
@@ -69,7 +69,7 @@ class TestSpawn:
                 "no_proxy=localhost,127.0.0.1,::1",
             ]
 
-    def test_it_runs_as_its_own_user_outside_where_that_is_possible(self, client: DesktopSupervisorClient) -> None:
+    def test_desktops_run_as_separate_users_where_possible(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as one, desktop(client) as two:
             owners = [Path(f"/proc/{each.kept.pid}").stat().st_uid for each in (one, two)]
             assert 0 not in owners
@@ -169,7 +169,7 @@ class TestDestroy:
             assert first["peak_memory"] > 0
             assert client.destroy(guest.kept) == first
 
-    def test_of_a_desktop_in_the_moment_of_its_birth_leaves_nothing(self, client: DesktopSupervisorClient) -> None:
+    def test_destroying_a_starting_desktop_leaves_nothing(self, client: DesktopSupervisorClient) -> None:
         """Its first process may not be known to the desktop supervisor yet."""
         for timeout in (0.001, 0.003, 0.005, 0.008, 0.012, 0.02):
             with pytest.raises(DesktopSupervisorError):
@@ -204,7 +204,7 @@ class TestEndOfADesktop:
                 assert one.kept.dead == ""
 
     @pytest.mark.parametrize(("status", "cause"), [(0, "session_ended"), (1, "session_ended"), (3, "session_killed")])
-    def test_its_cause_is_told_by_the_exit_code(self, client: DesktopSupervisorClient, status: int, cause: str) -> None:
+    def test_exit_code_gives_the_end_cause(self, client: DesktopSupervisorClient, status: int, cause: str) -> None:
         with desktop(client) as guest:
             with contextlib.suppress(ConnectionError, http.client.HTTPException):
                 guest.post("/exit", {"status": status})

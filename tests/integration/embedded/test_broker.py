@@ -41,7 +41,7 @@ class TestAccess:
         connections = psutil.Process(server.process.pid).net_connections("inet")
         assert {c.laddr[0] for c in connections if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
 
-    def test_cannot_be_told_to_write_files(self, server: RunningServer) -> None:
+    def test_config_commands_are_disabled(self, server: RunningServer) -> None:
         login = f"AUTH {urlsplit(server.url).password}"
         assert ask(server, login, "CONFIG SET dir /tmp")[1].startswith("-ERR")
 

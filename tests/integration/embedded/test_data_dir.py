@@ -39,7 +39,7 @@ class TestDataFolder:
         assert "--data" in message
         assert caught.value.exit_code is ExitCode.INFRASTRUCTURE
 
-    def test_it_is_free_afterwards(self, tmp_path: Path) -> None:
+    def test_lock_is_released(self, tmp_path: Path) -> None:
         for _ in range(2):
             with DataFolder(tmp_path):
                 assert is_in_use(tmp_path)

@@ -37,7 +37,7 @@ class TestServers:
 
 
 class TestFolder:
-    def test_somebody_elses_folder_is_refused_in_words(self, ordinary_python: list[str]) -> None:
+    def test_foreign_folder_is_refused_with_a_message(self, ordinary_python: list[str]) -> None:
         command = [
             *ordinary_python,
             "-m",

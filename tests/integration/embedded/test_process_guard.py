@@ -83,7 +83,7 @@ class TestStop:
         assert process.stop().code == 7
         assert gone(process.pid)
 
-    def test_kills_one_that_does_not_listen(self, log: Path) -> None:
+    def test_stubborn_process_is_killed(self, log: Path) -> None:
         process = started(STUBBORN, log, stop=((signal.SIGTERM, 0.3),))
         assert process.stop().reason == "killed by SIGKILL"
 
@@ -155,7 +155,7 @@ class TestSupervisorKilled:
     )
 
     @pytest.mark.parametrize(("what", "word"), [("PAUSE", "ready"), ("STUBBORN", "ready"), ("WITH_DAEMON", "daemon")])
-    def test_nothing_survives(self, log: Path, tmp_path: Path, what: str, word: str) -> None:
+    def test_killed_supervisor_leaves_nothing(self, log: Path, tmp_path: Path, what: str, word: str) -> None:
         leftover = tmp_path / "base" / "runtime"
         (leftover / "inner").mkdir(parents=True)
         (leftover / "inner" / "file").touch()

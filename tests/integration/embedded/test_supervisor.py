@@ -58,7 +58,7 @@ class TestWatch:
         assert "Restarting in 0.05 s." in said[0]
         assert said[1] == "thing was restarted."
 
-    def test_one_that_crashes_at_once_is_started_with_growing_delays(self, tmp_path: Path) -> None:
+    def test_crashing_service_restarts_with_backoff(self, tmp_path: Path) -> None:
         said: list[str] = []
         supervisor = ServiceSupervisor(said.append)
         supervisor.add(
@@ -113,7 +113,7 @@ class TestStop:
         assert "it was there" in (tmp_path / "upper.log").read_text()
         assert gone(lower.process.pid)
 
-    def test_in_a_hurry_nobody_is_waited_for(self, tmp_path: Path) -> None:
+    def test_hurried_stop_does_not_wait(self, tmp_path: Path) -> None:
         supervisor = ServiceSupervisor(lambda _: None)
         code = (
             "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); signal.pause()"

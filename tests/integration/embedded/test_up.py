@@ -172,7 +172,7 @@ class TestRunning:
         said = refused("--data", str(shared.data))
         assert f"is already in use by process {shared.process.pid} at {shared.url}" in said
 
-    def test_its_port_is_taken_for_others_and_nothing_is_started(self, shared: Up, tmp_path: Path) -> None:
+    def test_second_start_on_the_same_port_starts_nothing(self, shared: Up, tmp_path: Path) -> None:
         port = shared.url.rpartition(":")[2]
         said = refused("--data", str(tmp_path / "data"), "--port", port)
         assert f"Port {port} on 127.0.0.1 is in use by process" in said
@@ -244,7 +244,7 @@ class TestEnd:
 
 class TestServersOfYours:
     @pytest.mark.sampled(1, of="a start of its own")
-    def test_are_used_and_left_running(self, tmp_path: Path) -> None:
+    def test_external_servers_are_used_and_not_stopped(self, tmp_path: Path) -> None:
         database, broker = start_postgres(tmp_path / "theirs", durable=False), start_broker(tmp_path / "theirs")
         try:
             with running(tmp_path / "ours", DATABASE_URL=database.url, REDIS_URL=broker.url) as up:
@@ -256,7 +256,7 @@ class TestServersOfYours:
             broker.stop()
             database.stop()
 
-    def test_one_that_does_not_answer_is_said_so_and_nothing_is_started(self, tmp_path: Path) -> None:
+    def test_unreachable_external_server_starts_nothing(self, tmp_path: Path) -> None:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             url = f"postgresql+psycopg://me:pass-word@127.0.0.1:{unused.getsockname()[1]}/x"

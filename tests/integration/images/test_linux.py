@@ -75,7 +75,7 @@ class TestImage:
         lacking = [set(task.labels.requires) - programs for task in starter().tasks if task.labels.os == "linux"]
         assert Counter(name for missing in lacking for name in missing) == {"chromium": 2, "localc": 2, "lowriter": 2}
 
-    def test_nothing_of_the_build_is_left(self, folder: Path) -> None:
+    def test_build_leaves_no_temporary_files(self, folder: Path) -> None:
         assert [each.name for each in folder.parent.iterdir() if each.name.startswith(".")] == []
 
 

@@ -118,7 +118,7 @@ class TestBuild:
         assert len([line for line in lines if "retrying without" in line]) == 3
         assert verify(given / "data" / "images" / "win").name == "win"
 
-    def test_goes_on_where_it_failed(self, given: Path) -> None:
+    def test_resumes_at_the_failed_stage(self, given: Path) -> None:
         def broken(_: Build, __: BuildPlan) -> tuple[CheckResult, ...]:
             return (CheckResult(name="Editor starts", fault="no window"),)
 
@@ -143,7 +143,7 @@ class TestBuild:
         assert "[4/8] creating the medium for programs: done already" not in told
         assert "2" in {package.version for package in verify(given / "data" / "images" / "win").packages}
 
-    def test_tells_which_stage_failed_in_windows_and_keeps_its_picture(self, given: Path) -> None:
+    def test_reports_the_failed_stage_and_stores_its_picture(self, given: Path) -> None:
         shutil.rmtree(given / "windows")
         windows_iso(given, boot_code(FAILED, writes=boot_code(FINISHED)))
         with raises_code(Unavailable, "windows_build_failed", mentions=("drivers", "no such driver")):

@@ -103,7 +103,7 @@ def inputs(lab: Lab, seed: int, **more: str) -> dict[str, str]:
 
 @pytest.mark.sampled(2)
 class TestGitHubAction:
-    def test_the_same_job_twice_is_one_run_and_one_comment(
+    def test_repeated_job_reuses_run_and_comment(
         self, lab: Lab, github: GitHubComments, baseline: str, tmp_path: Path
     ) -> None:
         github.add(PULL_REQUEST, "A person's word.", author="somebody")
@@ -232,7 +232,7 @@ class TestWaiting:
 
 
 class TestGitLab:
-    def test_its_script_reports_and_gates(self, lab: Lab, baseline: str, tmp_path: Path) -> None:
+    def test_gitlab_script_reports_and_gates(self, lab: Lab, baseline: str, tmp_path: Path) -> None:
         definition = yaml.safe_load(GITLAB.read_text())["deskarena"]
         command = tmp_path / "bin" / "deskarena"
         command.parent.mkdir()

@@ -118,12 +118,12 @@ class TestActing:
             {"index": 0, "reply": "DONE", "extra": 1},
         ],
     )
-    def test_a_wrong_answer_reaches_nobody(self, line: Line, body: dict[str, Any]) -> None:
+    def test_invalid_answer_is_refused(self, line: Line, body: dict[str, Any]) -> None:
         with pytest.raises(ServiceError) as refused:
             line.client.post("/agent/actions", body)
         assert refused.value.status == 422
 
-    def test_nobody_there_means_waiting(self, line: Line) -> None:
+    def test_absent_program_means_waiting(self, line: Line) -> None:
         until(lambda: line.look(wait=0)["observation"] is not None, 60.0)
         assert line.look(0, wait=0.2)["observation"] is None
         assert line.client.get("/agent")["acting"]
@@ -166,7 +166,7 @@ class TestLost:
         found: dict[str, Any] = line.client.get("/agent")
         return found
 
-    def test_it_waits_for_its_program_and_is_not_scored(self, line: Line) -> None:
+    def test_lost_episode_waits_for_its_program(self, line: Line) -> None:
         found = self.lost(line)
         assert (found["state"], found["attempt_state"], found["score"]) == ("waiting", "lost", None)
         assert found["reason_code"] == "waiting_for_program"
@@ -179,7 +179,7 @@ class TestLost:
         line.service.client().post(f"/runs/{line.run.id}/resume")
         assert len(attempts(line.service.world, line.episode.id)) == 1
 
-    def test_another_attempt_begins_when_it_is_started(self, line: Line) -> None:
+    def test_next_attempt_starts_on_request(self, line: Line) -> None:
         self.lost(line)
         assert line.look(wait=0)["episode"]["awaits_restart"]
         assert not line.client.post("/agent/attempts")["awaits_restart"]
@@ -220,9 +220,7 @@ class TestLost:
 
 
 class TestBroker:
-    def test_one_that_starts_anew_costs_no_answer(
-        self, service: OutsideService, redis_url: str, tmp_path: Path
-    ) -> None:
+    def test_broker_restart_loses_no_answer(self, service: OutsideService, redis_url: str, tmp_path: Path) -> None:
         broker = start_broker(tmp_path / "broker")
         events.configure(broker.url)
         try:
@@ -250,14 +248,14 @@ class TestToken:
             assert (refused.value.status, refused.value.code) == (401, "invalid_agent_token")
         foreign.close()
 
-    def test_a_new_one_replaces_it(self, line: Line) -> None:
+    def test_new_token_replaces_the_old_one(self, line: Line) -> None:
         token = line.service.client().post(f"/episodes/{line.episode.id}/agent-token")["token"]
         with pytest.raises(ServiceError):
             line.client.get("/agent")
         line.client = line.service.client(token)
         assert line.client.get("/agent")["episode_id"] == str(line.episode.id)
 
-    def test_only_its_hash_is_kept(self, line: Line) -> None:
+    def test_only_the_tokens_hash_is_stored(self, line: Line) -> None:
         (kept,) = episodes(line.service.world, line.run.id)
         assert kept.token_sha256
         assert line.token not in str(vars(kept))

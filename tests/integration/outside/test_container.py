@@ -167,12 +167,12 @@ class TestContainer:
         assert not any("dka_" in word for word in line)
         until(lambda: not list(engine.glob("*.container")), 30.0, what="the container is gone")
 
-    def test_one_that_ends_is_the_agents_failure(self, running: World) -> None:
+    def test_container_exit_is_an_agent_error(self, running: World) -> None:
         run = submit(running, "container", benchmark="notes", params={"image": "agent-crash"})
         (episode,) = finished(running, run.id, 120.0)
         assert (episode.outcome, episode.ended_by) == ("scored", "agent_error")
 
-    def test_one_that_gives_up_while_the_api_is_away_is_not(
+    def test_container_exit_during_an_api_outage_is_retried(
         self, running: World, engine: Path, api: RestartableApi
     ) -> None:
         run = submit(running, "container", benchmark="notes", params={"image": "agent-eager"})
@@ -187,7 +187,7 @@ class TestContainer:
         (episode,) = finished(running, run.id, 120.0)
         assert (episode.outcome, episode.score, episode.ended_by) == ("scored", 1.0, "done")
 
-    def test_one_that_is_killed_is_not(self, running: World, engine: Path) -> None:
+    def test_killed_container_is_retried(self, running: World, engine: Path) -> None:
         run = submit(running, "container", benchmark="notes", params={"image": "agent-killed"})
         (episode,) = finished(running, run.id, 120.0)
         assert (episode.outcome, episode.score, episode.ended_by) == ("scored", 1.0, "done")

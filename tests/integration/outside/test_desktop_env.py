@@ -209,7 +209,7 @@ class TestDesktopEnv:
         env.step("DONE")
         assert env.evaluate() == 1.0
 
-    def test_a_lost_desktop_goes_on_in_the_same_episode(self, env: DesktopEnv, service: OutsideService) -> None:
+    def test_lost_desktop_continues_the_same_episode(self, env: DesktopEnv, service: OutsideService) -> None:
         env.reset(task_config=NOTE)
         service.worker.provider.opened[-1].fake.die("killed by the test")
         with pytest.raises(AttemptLost):

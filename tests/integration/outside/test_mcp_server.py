@@ -86,7 +86,7 @@ class TestServer:
         assert (run["name"], run["agent"], run["accepts_episodes"]) == ("By MCP", "remote", False)
         assert run["counts"]["scored"] == 1
 
-    def test_mistakes_are_told_and_end_nothing(self, service: OutsideService) -> None:
+    def test_mistakes_are_returned_and_do_not_end_the_task(self, service: OutsideService) -> None:
         async def actions(client: Client) -> None:
             assert "start_task" in error(await client.call_tool("click", {"x": 1, "y": 1}))
             assert "list_tasks" in error(await client.call_tool("start_task", {"task": "notes/no-such-task"}))
@@ -99,7 +99,7 @@ class TestServer:
 
         play(service, actions)
 
-    def test_one_task_needs_no_name_and_its_end_is_reported(self, service: OutsideService) -> None:
+    def test_single_task_needs_no_name(self, service: OutsideService) -> None:
         async def actions(client: Client) -> None:
             texts(await client.call_tool("start_task"))
             assert texts(await client.call_tool("infeasible"))["ended_by"] == "infeasible"
@@ -107,7 +107,7 @@ class TestServer:
 
         play(service, actions, "--task", "notes/say-hello")
 
-    def test_a_client_that_leaves_leaves_no_run_open(self, service: OutsideService) -> None:
+    def test_disconnecting_client_closes_the_run(self, service: OutsideService) -> None:
         async def actions(client: Client) -> None:
             texts(await client.call_tool("start_task"))
 

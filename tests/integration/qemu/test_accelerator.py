@@ -66,7 +66,7 @@ class TestChoose:
         assert (choice.accelerator, choice.reason, choice.hints) == (TCG, AccelerationReason.SLOWER, ())
         assert choice.cpu == EMULATED_CPU
 
-    def test_one_that_is_set_is_used_although_it_is_slower(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_configured_accelerator_is_used_even_if_slower(self, monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(FakeKvm(slow=True), monkeypatch, setting=KVM)
         assert (choice.accelerator, choice.reason) == (KVM, AccelerationReason.SET)
 

@@ -34,7 +34,7 @@ NO_SYSTEM = "rdinit=/nothing init=/nothing panic=0 console=tty0"
 
 
 class TestMain:
-    def test_tells_each_phase_and_prints_one_object(self, data: Path, tmp_path: Path) -> None:
+    def test_logs_each_phase_and_prints_one_object(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "images").symlink_to(data / "images")
         words = [
             sys.executable,
@@ -59,7 +59,7 @@ class TestMain:
 
 
 class TestPrepare:
-    def test_a_machine_that_never_answers_leaves_its_phase_its_seconds_and_its_screen(
+    def test_unresponsive_machine_reports_phase_seconds_and_screen(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         tiny_image(tmp_path / "images", command_line=NO_SYSTEM)

@@ -53,7 +53,7 @@ def is_right(desktop: Desktop) -> bool:
 
 @pytest.mark.sampled(3)
 class TestOpen:
-    def test_a_clone_goes_on_where_its_template_stopped_and_says_how_it_was_made(self, opened: OpenDesktop) -> None:
+    def test_clone_continues_from_its_template(self, opened: OpenDesktop) -> None:
         assert opened.details["path"] == "clone"
         assert set(opened.details["seconds"]) == {"qemu", "state", "restored", "made"}
         assert "why_cold" not in opened.details
@@ -64,7 +64,7 @@ class TestOpen:
         emulated = opened.details["accelerator"] == "tcg"
         assert ("warning" in opened.details) == emulated
 
-    def test_its_clock_is_ours_though_the_template_is_old(self, opened: OpenDesktop) -> None:
+    def test_clone_has_the_current_time(self, opened: OpenDesktop) -> None:
         assert is_right(opened.desktop)
 
     def test_the_template_s_secret_opens_no_clone(self, tiny: Tiny, opened: OpenDesktop) -> None:
@@ -73,7 +73,7 @@ class TestOpen:
             wire.ask("GET", "/probe", seconds=5)
         wire.close()
 
-    def test_nothing_remains_of_memory_and_disk(self, tiny: Tiny) -> None:
+    def test_reset_discards_memory_and_disk(self, tiny: Tiny) -> None:
         first = tiny.provider.open(SlotRef(0), SPEC)
         run(first, "echo left >/tmp/left; echo overwritten | dd of=/dev/vda bs=512 seek=8; sync; date -s @1000000000")
         assert "overwritten" in run(first, "dd if=/dev/vda bs=512 skip=8 count=1 | tr -d '\\\\0'")
@@ -127,11 +127,11 @@ class TestPicture:
         assert picture.media_type == "image/jpeg"
         assert picture.width >= 320
 
-    def test_of_a_machine_whose_guest_hangs_is_there(self, opened: OpenDesktop) -> None:
+    def test_hanging_guest_has_a_picture(self, opened: OpenDesktop) -> None:
         run(opened, "echo hang >/lie")
         assert opened.picture() is not None
 
-    def test_of_a_frozen_machine_is_given_up(self, opened: OpenDesktop) -> None:
+    def test_picture_of_a_frozen_machine_times_out(self, opened: OpenDesktop) -> None:
         begun = time.monotonic()
         machine_of(opened).suspend()
         assert opened.picture() is None
@@ -147,7 +147,7 @@ class TestWhyDead:
         with pytest.raises(GuestLost):
             opened.desktop.frame()
 
-    def test_a_guest_that_shuts_down_says_so(self, opened: OpenDesktop) -> None:
+    def test_guest_shutdown_is_reported(self, opened: OpenDesktop) -> None:
         with pytest.raises(GuestLost):
             run(opened, "poweroff -f")
         until(lambda: not opened.alive(), 20)
@@ -234,7 +234,7 @@ class TestFull:
         assert again.desktop.frame().data
         again.close()
 
-    def test_a_guest_that_fills_its_disk_fills_nobody_else_s(self, tiny: Tiny) -> None:
+    def test_full_guest_disk_does_not_affect_others(self, tiny: Tiny) -> None:
         made = tiny.provider.open(SlotRef(0), SPEC)
         run(made, "dd if=/dev/zero bs=1M | tr '\\\\0' x >/dev/vda")
         assert made.desktop.frame().data
@@ -290,7 +290,7 @@ def poor(data: Path) -> Iterator[QemuProvider]:
 
 @pytest.mark.sampled(1)
 class TestBackPressure:
-    def test_nothing_is_prepared_where_there_is_no_room(self, tiny: Tiny, poor: QemuProvider) -> None:
+    def test_no_machine_is_prepared_without_room(self, tiny: Tiny, poor: QemuProvider) -> None:
         made = poor.open(SlotRef(0), SPEC)
         poor.prepare(SlotRef(0), SPEC)
         with raises_code(ClusterLost, "host_memory_full"):
@@ -318,7 +318,7 @@ class TestTemplate:
 
 @pytest.mark.sampled(1, of="boots anew")
 class TestColdBoot:
-    def test_where_no_template_can_be_made_a_machine_boots_and_says_why(self, data: Path, tmp_path: Path) -> None:
+    def test_machine_boots_cold_without_a_template(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "images").symlink_to(data / "images")
         (tmp_path / "templates").write_text("in the way")
         provider = QemuProvider(Settings(data_dir=tmp_path))
@@ -353,7 +353,7 @@ class TestSupervisor:
 class TestKvmThatDoesNotBootTheImage:
     """QEMU cannot start a machine with that processor on any host."""
 
-    def test_emulation_is_tried_once_kept_and_reported(self, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_emulation_fallback_is_tried_once_and_reported(self, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         host = replace(this_host(), acceleration=replace(ACCELERATED, cpu="no-such-processor"))
         monkeypatch.setattr(qemu, "this_host", lambda _: host)
         first, later = QemuProvider(Settings(data_dir=data)), QemuProvider(Settings(data_dir=data))

@@ -61,7 +61,7 @@ def ended(connection: socket.socket) -> bool:
 
 @pytest.mark.sampled(3)
 class TestListen:
-    def test_serves_one_who_knows_the_token_and_lets_go_when_told(self, address: tuple[str, int]) -> None:
+    def test_serves_a_client_with_the_token_until_closed(self, address: tuple[str, int]) -> None:
         supervisor = RemoteSupervisor(address, TOKEN, 0)
         with raises_code(SupervisorError, "invalid_request", mentions="'dance'"):
             supervisor.ask({"op": "dance"})
@@ -111,7 +111,7 @@ class TestListen:
             line.sendall(b'{"nonce": "n", "fence": 0}\n{"proof": "guess"}\n')
             assert ended(line)
 
-    def test_an_idle_connection_blocks_nobody(self, address: tuple[str, int]) -> None:
+    def test_idle_connection_does_not_block_others(self, address: tuple[str, int]) -> None:
         with socket.create_connection(address, 10), socket.create_connection(address, 10):
             RemoteSupervisor(address, TOKEN, 0).close()
 
@@ -119,7 +119,7 @@ class TestListen:
         with raises_code(ForeignPod, "foreign_pod"):
             RemoteSupervisor(address, "the token of another pod", 0)
 
-    def test_nobody_there(self) -> None:
+    def test_unreachable_supervisor_is_reported(self) -> None:
         with raises_code(SupervisorError, "no_connection"):
             RemoteSupervisor(("127.0.0.1", 1), TOKEN, 0)
 

@@ -77,7 +77,7 @@ class TestCollection:
         listed = [words_of(f"packages-{name}.txt") for name in ("base", "wine", "full")]
         assert wanted - set().union(*listed) == set()
 
-    def test_nothing_was_odd(self) -> None:
+    def test_loads_without_warnings(self) -> None:
         assert starter().warnings == ()
 
     def test_every_asset_is_used(self) -> None:
@@ -91,18 +91,18 @@ class TestCollection:
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: str(task.key))
 class TestEachTask:
-    def test_it_can_be_run(self, task: Task) -> None:
+    def test_task_has_no_lint_errors(self, task: Task) -> None:
         assert lint(task, starter().assets) == []
 
-    def test_it_has_a_solution_that_ends_as_it_should(self, task: Task) -> None:
+    def test_solution_ends_with_fail_only_if_infeasible(self, task: Task) -> None:
         assert task.oracle
         assert ("fail" in task.oracle[-1]) == (not task.labels.feasible)
 
-    def test_it_says_what_it_needs(self, task: Task) -> None:
+    def test_task_declares_requirements(self, task: Task) -> None:
         assert task.labels.requires
         assert task.labels.apps
         assert task.max_steps
 
-    def test_its_instruction_gives_no_hint_of_the_evaluator(self, task: Task) -> None:
+    def test_instruction_does_not_reveal_the_evaluator(self, task: Task) -> None:
         assert not {"xfconf", "gsettings", "evaluator", "infeasible"} & set(task.instruction.lower().split())
         assert task.instruction.endswith(".")

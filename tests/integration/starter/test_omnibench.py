@@ -118,7 +118,7 @@ class TestThePool:
         graphs = [read_task(task.raw, task.key.name, POOL).graph.canonical() for task in LOADED.tasks]
         assert len(set(graphs)) == len(graphs)
 
-    def test_nothing_is_wrong_with_any(self) -> None:
+    def test_tasks_have_no_lint_errors(self) -> None:
         assert [found for task in LOADED.tasks for found in lint(task, LOADED.assets)] == []
         assert LOADED.warnings == ()
 

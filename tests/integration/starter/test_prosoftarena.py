@@ -32,7 +32,7 @@ class TestCollection:
         assert sorted(levels) == ["L1", "L2", "L3", "L4"]
         assert min(levels.values()) >= 2
 
-    def test_nothing_is_odd_but_that_no_person_was_timed(self) -> None:
+    def test_only_human_times_are_missing(self) -> None:
         assert {line.partition(": ")[2] for line in LOADED.warnings} == {"metadata: no human seconds"}
 
     def test_longer_tasks_name_the_operations_they_need(self) -> None:

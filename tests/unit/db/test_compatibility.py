@@ -27,7 +27,7 @@ class TestExpandableTo:
         assert ENDS_WITH_CONTRACT.expandable_to("2.0003") == "2.0003"
         assert IN_THE_MIDDLE.expandable_to("2.0001") == "2.0001"
 
-    def test_goes_on_behind_one(self) -> None:
+    def test_expands_beyond_a_contract(self) -> None:
         assert IN_THE_MIDDLE.expandable_to("2.0003") == "2.0004"
 
 
@@ -36,27 +36,27 @@ class TestFloor:
         assert ENDS_WITH_CONTRACT.floor("2.0004") == "2.0003"
         assert IN_THE_MIDDLE.floor("2.0004") == "2.0002"
 
-    def test_is_none_before(self) -> None:
+    def test_no_floor_before_a_contract(self) -> None:
         assert not ENDS_WITH_CONTRACT.floor("2.0003")
         assert not PLAIN.floor("2.0003")
         assert not PLAIN.floor("")
 
 
 class TestWhyNot:
-    def test_its_own_schema_is_good(self) -> None:
+    def test_own_schema_is_supported(self) -> None:
         assert not why_not(PLAIN, "2.0003", "")
 
     def test_an_older_one_is_not(self) -> None:
         assert "needs 2.0003" in why_not(PLAIN, "2.0002", "")
 
-    def test_none_is_not(self) -> None:
+    def test_missing_schema_is_not_supported(self) -> None:
         assert "no schema yet" in why_not(PLAIN, "", "")
 
     @pytest.mark.parametrize("revision", ["0001", "0021"])
-    def test_one_of_before_0_2_is_not(self, revision: str) -> None:
+    def test_schema_before_0_2_is_not_supported(self, revision: str) -> None:
         assert "before 0.2" in why_not(PLAIN, revision, "")
 
-    def test_its_own_with_or_without_the_last_taking_away(self) -> None:
+    def test_own_schema_with_or_without_the_last_contract_is_supported(self) -> None:
         assert not why_not(ENDS_WITH_CONTRACT, "2.0003", "")
         assert not why_not(ENDS_WITH_CONTRACT, "2.0004", f"{FLOOR}2.0003")
 

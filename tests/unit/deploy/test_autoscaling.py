@@ -53,7 +53,7 @@ def test_the_trigger_reads_a_place_that_the_api_answers() -> None:
     assert name in ProviderSignals.model_fields
 
 
-def test_its_address_is_the_apis_from_any_namespace_and_one_that_it_answers_to() -> None:
+def test_trigger_address_is_an_allowed_host() -> None:
     address = urlsplit(triggers()["metrics-api"]["metadata"]["url"])
     name, _, namespace = (address.hostname or "").partition(".")
     service = next(each for each in kind("production", "Service") if each["metadata"]["name"] == name)
@@ -63,7 +63,7 @@ def test_its_address_is_the_apis_from_any_namespace_and_one_that_it_answers_to()
     assert address.hostname in json.loads(settings[0]["DESKARENA_ALLOWED_HOSTS"])
 
 
-def test_its_token_is_there_and_numbers_are_texts_as_keda_wants_them() -> None:
+def test_token_exists_and_numbers_are_strings() -> None:
     authentication = next(each for each in documents() if each.get("kind") == "TriggerAuthentication")
     assert triggers()["metrics-api"]["authenticationRef"]["name"] == authentication["metadata"]["name"]
     assert all(isinstance(value, str) for each in triggers().values() for value in each["metadata"].values())

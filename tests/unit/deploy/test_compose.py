@@ -133,7 +133,7 @@ class TestNetwork:
 
 
 class TestSecrets:
-    def test_none_stands_in_the_file(self) -> None:
+    def test_file_contains_no_secret(self) -> None:
         assert not re.search(r"://[^/\s]*:[^/\s]*@", TEXT)
         named = [name for service in SERVICES.values() for name in service.get("environment", {})]
         secret = [name for name in named if re.search("PASSWORD|TOKEN|SECRET|KEY|(?<!TRACE)_URL", name)]
@@ -186,7 +186,7 @@ class TestSecrets:
         assert owners == {"api": 10001, "postgres": 999, "broker": 10003, "store": 10002}
         assert {path.name: path.stat().st_uid for path in tmp_path.iterdir() if path.is_dir()} == owners
 
-    def test_are_made_once_and_read_by_their_reader_only(self, tmp_path: Path) -> None:
+    def test_secrets_are_created_once_and_private_to_their_reader(self, tmp_path: Path) -> None:
         assert first_secrets.lay_out(tmp_path, owned=False)
         before = {file: file.read_text() for file in tmp_path.rglob("*") if file.is_file()}
         assert not first_secrets.lay_out(tmp_path, owned=False)
@@ -195,7 +195,7 @@ class TestSecrets:
         assert modes == {0o400}
         assert {stat.S_IMODE(place.stat().st_mode) for place in tmp_path.iterdir() if place.is_dir()} == {0o500}
 
-    def test_a_start_that_was_cut_short_begins_anew(self, tmp_path: Path) -> None:
+    def test_interrupted_first_start_is_repeated(self, tmp_path: Path) -> None:
         first_secrets.lay_out(tmp_path, owned=False)
         (tmp_path / "done").unlink()
         old = (tmp_path / "api" / "token").read_text()
@@ -272,14 +272,14 @@ class TestUploads:
         assert COMPOSE["volumes"][mounts["/var/tmp"]] == {}
         assert not [each for each in SERVICES[name]["tmpfs"] if not each.startswith("/tmp:")]
 
-    def test_are_sent_there(self) -> None:
+    def test_uploads_go_to_the_volume(self) -> None:
         assert {SERVICES[name]["environment"]["TMPDIR"] for name in ("api-1", "api-2")} == {"/var/tmp"}
         assert re.findall(r"client_body_temp_path (\S+);", NGINX) == ["/var/tmp/body"]
 
     def test_our_image_has_the_folder_for_everybody(self) -> None:
         assert "install -d -m 1777 /var/tmp" in DOCKERFILE.split(" AS base\n")[1].split("FROM ")[0]
 
-    def test_of_the_proxy_are_not_the_apis(self) -> None:
+    def test_proxy_and_api_uploads_are_separate(self) -> None:
         assert not set(SERVICES["proxy"]["volumes"]) & set(SERVICES["api-1"]["volumes"])
 
     @pytest.mark.parametrize("name", sorted(set(SERVICES) - ONCE - DESKTOPS))

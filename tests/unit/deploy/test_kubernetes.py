@@ -20,7 +20,7 @@ STOPPING = 6
 
 class TestRights:
     @EACH
-    def test_nobody_has_the_nodes_namespaces_or_files(self, overlay: str) -> None:
+    def test_no_pod_uses_host_namespaces_or_paths(self, overlay: str) -> None:
         for found, spec in workloads(overlay):
             name = found["metadata"]["name"]
             assert not [word for word in FORBIDDEN if spec.get(word)], name
@@ -169,7 +169,7 @@ class TestReferences:
                     assert key in documented, key
 
     @EACH
-    def test_every_setting_is_one(self, overlay: str) -> None:
+    def test_every_variable_is_a_setting(self, overlay: str) -> None:
         known = {f"DESKARENA_{name.upper()}" for name in Settings.model_fields}
         told = {key for found in kind(overlay, "ConfigMap") for key in found["data"]}
         every = [each for _, spec in workloads(overlay) for each in containers(spec)]

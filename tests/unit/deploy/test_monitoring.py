@@ -12,7 +12,7 @@ from tools.kustomize import build, pod_spec
 K8S = Path(__file__).resolve().parents[3] / "deploy/k8s"
 
 
-def test_it_scrapes_what_listens_through_the_wall(tmp_path: Path) -> None:
+def test_scraped_ports_are_allowed_by_network_policy(tmp_path: Path) -> None:
     parts = {"resources": ["overlays/production"], "components": ["components/monitoring", "components/traces"]}
     recipe = {name: [os.path.relpath(K8S / path, tmp_path) for path in paths] for name, paths in parts.items()}
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(recipe))

@@ -97,6 +97,6 @@ class TestCall:
 
 
 class TestClose:
-    def test_twice(self, desktop: GuestDesktop) -> None:
+    def test_close_is_idempotent(self, desktop: GuestDesktop) -> None:
         desktop.close()
         desktop.close()

@@ -82,7 +82,7 @@ class TestAsk:
 
 
 class TestLost:
-    def test_nobody_there(self, tmp_path: Path) -> None:
+    def test_unreachable_guest_is_lost(self, tmp_path: Path) -> None:
         wire = GuestConnection(f"unix:{tmp_path}/none", SECRET)
         with raises_code(GuestLost, "desktop_unreachable"):
             wire.ask("GET", "/probe", seconds=5)

@@ -35,7 +35,7 @@ def handshake(server: ssl.SSLContext, host: str, trusted: bytes) -> bytes:
 
 
 class TestAuthority:
-    def test_its_certificate_is_good_for_its_hosts_and_a_short_time(self) -> None:
+    def test_certificate_is_limited_to_its_hosts_and_days(self) -> None:
         own = x509.load_pem_x509_certificate(CertificateAuthority(HOSTS).certificate)
         assert own.not_valid_after_utc - own.not_valid_before_utc <= LIFE + dt.timedelta(hours=1)
         limits = own.extensions.get_extension_for_class(x509.NameConstraints)
@@ -51,7 +51,7 @@ class TestAuthority:
         with pytest.raises(ssl.SSLCertVerificationError):
             handshake(first.context("shop.example"), "shop.example", second.certificate)
 
-    def test_its_key_is_in_nothing_that_it_gives_away(self) -> None:
+    def test_private_key_is_not_exposed(self) -> None:
         assert b"PRIVATE" not in CertificateAuthority(HOSTS).certificate
 
 
@@ -64,7 +64,7 @@ class TestContext:
         assert names.get_values_for_type(x509.DNSName) == [host]
         assert not leaf.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
 
-    def test_nobody_else_does(self) -> None:
+    def test_other_clients_reject_it(self) -> None:
         with pytest.raises(ssl.SSLCertVerificationError):
             handshake(
                 CertificateAuthority(HOSTS).context("shop.example"),
@@ -72,7 +72,7 @@ class TestContext:
                 CertificateAuthority(["x.example"]).certificate,
             )
 
-    def test_one_hosts_certificate_is_not_anothers(self) -> None:
+    def test_certificate_is_valid_for_one_host_only(self) -> None:
         authority = CertificateAuthority(HOSTS)
         with pytest.raises(ssl.SSLCertVerificationError, match="Hostname mismatch"):
             handshake(authority.context("shop.example"), "bank.example", authority.certificate)
@@ -88,12 +88,12 @@ class TestContext:
         with pytest.raises(ssl.SSLCertVerificationError, match="permitted subtree violation"):
             handshake(authority.context("other.example"), "other.example", authority.certificate)
 
-    def test_it_leaves_no_descriptor_with_a_key_open(self) -> None:
+    def test_leaves_no_key_descriptor_open(self) -> None:
         before = open_descriptors()
         CertificateAuthority(HOSTS).context("shop.example")
         assert not {each for each in open_descriptors() - before if "memfd" in each.target}
 
-    def test_its_key_is_of_the_leaf_alone(self) -> None:
+    def test_each_leaf_has_its_own_key(self) -> None:
         authority = CertificateAuthority(HOSTS)
         seen = handshake(authority.context("shop.example"), "shop.example", authority.certificate)
         leaf, own = x509.load_der_x509_certificate(seen), x509.load_pem_x509_certificate(authority.certificate)

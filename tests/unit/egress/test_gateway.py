@@ -94,13 +94,13 @@ REACHES_HERE = pytest.mark.parametrize("way", [True], indirect=True)
 
 
 class TestNothing:
-    def test_is_let_through_before_it_is_told(self, way: Way, site: OriginServer) -> None:
+    def test_nothing_passes_before_rules_are_set(self, way: Way, site: OriginServer) -> None:
         assert way.get("http://a.example/").startswith("HTTP/1.1 403 Forbidden")
         assert way.ask("CONNECT a.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
         assert way.gateway.refused == 2
         assert site.asked == []
 
-    def test_of_this_machine_is_reached_even_where_all_is_allowed(self, way: Way, site: OriginServer) -> None:
+    def test_host_addresses_are_never_reachable(self, way: Way, site: OriginServer) -> None:
         way.allow("*", f"*:{site.port}")
         for host in ("a.example", "127.0.0.1", "localhost"):
             answer = way.get(f"http://{host}:{site.port}/")
@@ -124,15 +124,15 @@ class TestStored:
         # A client may ask its proxy for an https address openly; the guest server does.
         assert way.get("https://files.example/a%20b.txt").endswith("stored")
 
-    def test_its_head(self, way: Way) -> None:
+    def test_head_of_a_stored_file(self, way: Way) -> None:
         way.allow(files=self.FILES)
         assert way.ask("HEAD http://files.example/a%20b.txt HTTP/1.1\r\n\r\n") == ANSWER.format("text/plain", "")
 
-    def test_one_that_the_store_has_lost(self, way: Way) -> None:
+    def test_missing_stored_file_is_503(self, way: Way) -> None:
         way.allow(files=self.FILES)
         assert way.get("http://files.example/lost").startswith("HTTP/1.1 503")
 
-    def test_its_neighbour_is_not_there(self, way: Way) -> None:
+    def test_other_files_of_the_host_are_refused(self, way: Way) -> None:
         way.allow(files=self.FILES)
         assert way.get("https://files.example/gold.txt").startswith("HTTP/1.1 403")
 
@@ -200,7 +200,7 @@ class TestProxy:
                     client.sendall(b"ping")
                     assert server.recv(10) == b"ping"
 
-    def test_one_that_is_away(self, way: Way) -> None:
+    def test_unreachable_proxy_is_502(self, way: Way) -> None:
         way.allow("a.example", proxy="http://127.0.0.1:9")
         assert way.get("http://a.example/").startswith("HTTP/1.1 502")
 
@@ -214,7 +214,7 @@ class TestHostile:
         with way.connect() as client, pytest.raises(OSError):  # noqa: PT011 - whichever end of the connection it meets
             client.sendall(b"x" * 8_000_000)
 
-    def test_too_many_connections_hurt_nobody_for_long(self, way: Way) -> None:
+    def test_excess_connections_are_recovered_from(self, way: Way) -> None:
         many = [way.connect() for _ in range(MOST_CONNECTIONS + 10)]
         assert many[-1].recv(10) == b""
         for client in many:
@@ -269,12 +269,12 @@ class TestMocked:
     def get(self, way: Way, client: ssl.SSLContext, path: str, **more: Any) -> str:
         return self.ask(way, client, f"GET {path} HTTP/1.1\r\nHost: shop.example\r\n\r\n", **more)
 
-    def test_its_stored_address(self, way: Way) -> None:
+    def test_mocked_address_is_served(self, way: Way) -> None:
         client = self.mock(way)
         assert self.get(way, client, "/cart?id=1") == ANSWER.format("application/octet-stream", "stored")
         assert self.get(way, client, "/odd", port=8443).endswith("stored")
 
-    def test_its_other_addresses_are_refused_inside(self, way: Way) -> None:
+    def test_other_addresses_of_a_mocked_host_are_refused(self, way: Way) -> None:
         client = self.mock(way, "*")
         for path in ("/", "/cart?id=2", "/given"):
             answer = self.get(way, client, path)
@@ -289,7 +289,7 @@ class TestMocked:
         "said",
         ["CONNECT other.example:443 HTTP/1.1\r\n\r\n", "GET http://files.example/given HTTP/1.1\r\n\r\n", "x\r\n\r\n"],
     )
-    def test_it_is_a_server_and_no_proxy(self, way: Way, said: str) -> None:
+    def test_mocked_host_does_not_proxy(self, way: Way, said: str) -> None:
         assert self.ask(way, self.mock(way, "*"), said).startswith("HTTP/1.1 400")
 
     def test_the_name_is_where_the_tunnel_led_whatever_the_header_says(self, way: Way) -> None:
@@ -312,7 +312,7 @@ class TestMocked:
         assert way.gateway.allow(EgressRules(files=self.FILES), fetch) == b""
         assert "may not reach shop.example:443" in way.ask("CONNECT shop.example:443 HTTP/1.1\r\n\r\n")
 
-    def test_one_that_says_nothing_or_nonsense_hurts_nobody(self, way: Way) -> None:
+    def test_invalid_client_hello_does_not_affect_others(self, way: Way) -> None:
         client = self.mock(way)
         for said in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01" + b"\xff" * 5000):
             with way.connect() as plain:
@@ -324,7 +324,7 @@ class TestMocked:
         assert self.get(way, client, "/cart?id=1").endswith("stored")
 
     @REACHES_HERE
-    def test_another_hosts_certificate_is_its_own(self, way: Way) -> None:
+    def test_other_hosts_are_tunneled_unchanged(self, way: Way) -> None:
         """A tunnel carries bytes: what the client sees is the server's certificate, and ours is not in it."""
         real = CertificateAuthority(["real.example"])
         with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as threads:

@@ -69,7 +69,7 @@ class TestLength:
             "Content-Length: ²",
         ],
     )
-    def test_one_that_two_servers_could_read_differently(self, headers: str) -> None:
+    def test_ambiguous_length_is_refused(self, headers: str) -> None:
         with pytest.raises(BadRequest):
             read_request(head(f"POST http://a.example/ HTTP/1.1\n{headers}")).length()
 

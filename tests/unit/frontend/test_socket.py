@@ -24,7 +24,7 @@ def played() -> dict[str, Any]:
 
 
 class TestSocket:
-    def test_beats_keep_a_quiet_connection_and_are_nobody_s_message(self, played: dict[str, Any]) -> None:
+    def test_keepalives_preserve_a_quiet_connection_and_are_not_delivered(self, played: dict[str, Any]) -> None:
         assert played["beats"] == {"connections": 1, "heard": ["one"], "states": ["on"]}
 
     def test_a_silent_connection_is_given_up_and_resumed_where_it_was(self, played: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ class TestStarts:
         assert starts(desktop, "Editor", EDITOR).ok
         assert desktop.open_windows == []
 
-    def test_one_that_shows_none_fails_and_says_what_was_seen(self, desktop: FakeDesktop) -> None:
+    def test_program_without_a_window_fails_with_the_open_windows(self, desktop: FakeDesktop) -> None:
         line = starts(desktop, "Editor", EDITOR.model_copy(update={"command": ("trouble",)}))
         assert "no window with 'editor' in its title within 0 s; open windows: 'trouble'" in line.fault
 

@@ -70,7 +70,7 @@ class TestContainerfile:
         assert "--no-install-recommends" in install
         assert install.endswith("rm -rf /var/lib/apt/lists/*")
 
-    def test_its_base_has_a_version_and_its_programs_get_signals(self) -> None:
+    def test_base_is_pinned_and_programs_receive_signals(self) -> None:
         known = dict(steps(RECIPE))
         assert re.fullmatch(r"[\w/.-]+:[\w.-]+", known["FROM"])
         assert not known["FROM"].endswith(":latest")
@@ -79,7 +79,7 @@ class TestContainerfile:
                 "a shell passes no signal on"
             )
 
-    def test_its_programs_are_where_it_says(self) -> None:
+    def test_programs_are_copied_to_their_paths(self) -> None:
         named = set(re.findall(r"/opt/deskarena/(\w+\.py)", RECIPE))
         assert {path.name for path in copied(RECIPE) if path.parent == Path("vm_images/pod")} == named
 
@@ -166,7 +166,7 @@ def pod() -> Iterator[PodFolder]:
 
 
 class TestMain:
-    def test_becomes_a_supervisor_that_a_worker_can_use_and_ends_when_told(self, pod: PodFolder) -> None:
+    def test_starts_a_supervisor_and_stops_on_request(self, pod: PodFolder) -> None:
         with pod.start(DESKARENA_POD_FENCE="7") as process:
             try:
                 assert process.stdout is not None
@@ -236,5 +236,5 @@ class TestProblem:
             finally:
                 process.kill()
 
-    def test_without_a_supervisor_nobody_listens(self, pod: PodFolder) -> None:
+    def test_missing_supervisor_is_unhealthy(self, pod: PodFolder) -> None:
         assert pod.health(os.getpid()) == f"nothing listens on port {pod.port}"

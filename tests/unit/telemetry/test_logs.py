@@ -65,7 +65,7 @@ class TestJsonFormatter:
         assert failed["exception"].strip().startswith("Traceback")
         assert said["time"].endswith("Z")
 
-    def test_nothing_is_longer_than_it_may_be(self, written: tuple[logging.Logger, io.StringIO]) -> None:
+    def test_fields_are_truncated(self, written: tuple[logging.Logger, io.StringIO]) -> None:
         logger, stream = written
         with log_ids(run_id="x" * 10_000):
             try:
@@ -78,7 +78,7 @@ class TestJsonFormatter:
 
 
 class TestIds:
-    def test_are_of_what_happens_in_all_its_threads(self, written: tuple[logging.Logger, io.StringIO]) -> None:
+    def test_ids_apply_to_all_threads_of_a_context(self, written: tuple[logging.Logger, io.StringIO]) -> None:
         logger, stream = written
         logger.warning("before")
         with ThreadPoolExecutor(1) as pool:
@@ -92,6 +92,6 @@ class TestIds:
         assert ids == [{}, {"run_id": "r1", "attempt_id": "a1", "episode_id": "e1"}, {}, {}]
 
     @pytest.mark.parametrize("text", ["", "a b", "x" * 65, "a\n", "é", "<b>"])
-    def test_of_a_request_are_not_whatever_comes(self, text: str) -> None:
+    def test_invalid_request_ids_are_rejected(self, text: str) -> None:
         assert not is_request_id(text)
         assert is_request_id("0f8fad5b-d9cb-469f-a165-70867728950e")

@@ -21,7 +21,7 @@ UNSAMPLED = CALLER[:-1] + "0"
 
 
 class TestOff:
-    def test_nothing_is_imported(self) -> None:
+    def test_opentelemetry_is_not_imported_when_off(self) -> None:
         code = (
             "import sys; from backend.telemetry import logs, tracing; tracing.begin('api');"
             "exec('with tracing.span(\"a\") as s: s.set({}); tracing.annotate({})'); assert not tracing.traceparent();"
@@ -95,11 +95,11 @@ class TestSpans:
     @pytest.mark.parametrize(
         ("text", "trace_id"), [(CALLER, CALLER[3:35]), (UNSAMPLED, None), (None, None), ("", None), ("00-0", None)]
     )
-    def test_only_one_that_is_sent_is_shown(self, text: str | None, trace_id: str | None) -> None:
+    def test_only_sampled_traces_have_an_id(self, text: str | None, trace_id: str | None) -> None:
         assert tracing.sampled_trace_id(text) == trace_id
 
     @pytest.mark.parametrize("text", [f"00-{'0' * 32}-{'1' * 16}-01", CALLER.upper(), f"{CALLER}\n", f"01{CALLER[2:]}"])
-    def test_invalid_contexts_are_none(self, text: str) -> None:
+    def test_invalid_contexts_are_rejected(self, text: str) -> None:
         assert not tracing.is_traceparent(text)
 
 
@@ -119,7 +119,7 @@ class TestEndpointDown:
         assert time.monotonic() - began < 20.0
         assert not tracing.is_on()
 
-    def test_a_wrong_variable_leaves_them_off(
+    def test_invalid_variable_disables_tracing(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")

@@ -22,7 +22,7 @@ def ends(order: list[str], seconds: dict[str, float], processes: int) -> list[fl
 
 
 class TestArranged:
-    def test_the_longest_is_first_and_quick_ones_are_between(self) -> None:
+    def test_longest_file_comes_first_and_short_ones_fill_in(self) -> None:
         seconds = {"a": 1.0, "b": 40.0, "c": 2.0, "d": 60.0, "e": 30.0}
         assert arranged(seconds) == ["d", "c", "b", "a", "e"]
 

@@ -43,7 +43,7 @@ class TestBuild:
             theirs = {identity(found): found for found in yaml.safe_load_all(done.stdout)}
             assert {identity(found): found for found in build(folder)} == theirs, folder.name
 
-    def test_patches_and_images_of_outer_ones_come_last(self, tmp_path: Path) -> None:
+    def test_outer_patches_and_images_are_applied_last(self, tmp_path: Path) -> None:
         base = written(tmp_path / "base", [DEPLOYMENT], images=[{"name": "thing", "newTag": "2"}])
         change = '[{"op": "add", "path": "/spec/replicas", "value": 3}]'
         target = {"kind": "Deployment", "name": "w.b"}
@@ -98,7 +98,7 @@ class TestApply:
 
 
 class TestManifests:
-    def test_every_overlay_is_what_the_api_knows(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_overlays_match_the_api_schema(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main() == 0, capsys.readouterr().out
         assert len(overlays()) >= 5
 

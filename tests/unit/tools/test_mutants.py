@@ -50,7 +50,7 @@ class TestSample:
         one, again, other = (mutants.sample(places, 10, seed, lambda _: True) for seed in (3, 3, 4))
         assert one == again != other
 
-    def test_one_of_each_place_at_most(self) -> None:
+    def test_samples_at_most_one_mutant_per_place(self) -> None:
         places = [[mutation(line, "a"), mutation(line, "b")] for line in range(1, 6)]
         assert [each.start_pos[0] for each in mutants.sample(places, 50, 0, lambda _: True)] == [1, 2, 3, 4, 5]
 
@@ -97,7 +97,7 @@ class TestReport:
         assert line.startswith(f"- `{ORDER}:3` in `turns`")
         assert "`return a + b` -> `return a - b`" in line
 
-    def test_one_that_behaves_like_the_original_has_the_reason_and_counts(self) -> None:
+    def test_equivalent_mutant_has_a_reason_and_counts_as_survivor(self) -> None:
         (module, original, mutant), reason = next(iter(mutant_report.equivalent_mutants().items()))
         change = f"--- a\n+++ b\n-{original}\n+{mutant}"
         spec = MutationSpec(Path(module), "core/NumberReplacer", 0, (1, 4), (1, 5))

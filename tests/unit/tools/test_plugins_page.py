@@ -41,7 +41,7 @@ class TestPart:
         text = "\n".join(plugins_page.part(PluginKind.AGENT))
         assert [name for name in registry.names(PluginKind.AGENT) if f"| `{name}` |" not in text] == []
 
-    def test_says_so_where_there_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_empty_kind_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(registry, "entries", lambda _: {})
         assert "None yet." in plugins_page.part(PluginKind.AGENT)
 

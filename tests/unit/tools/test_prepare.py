@@ -70,7 +70,7 @@ class TestPrepareSystem:
         monkeypatch.setattr(prepare, "install_system", install)
         return tried
 
-    def test_asks_apt_once_and_then_only_tells(
+    def test_missing_packages_are_installed_once(
         self, asked: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr(prepare, "administrator", list)
@@ -79,7 +79,7 @@ class TestPrepareSystem:
         assert asked == [["no-such-package"]]
         assert capsys.readouterr().err.count("sudo apt-get install --no-install-recommends no-such-package") == 2
 
-    def test_without_rights_prints_the_exact_command_and_goes_on(
+    def test_without_rights_prints_the_command_and_continues(
         self, asked: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr(prepare, "administrator", lambda: None)
@@ -115,7 +115,7 @@ class TestPrepareLocale:
     def test_is_generated_once(self) -> None:
         assert [prepare.prepare_locale(), prepare.prepare_locale()] == [True, False]
 
-    def test_without_rights_prints_the_command_and_goes_on(
+    def test_without_rights_prints_the_locale_command_and_continues(
         self, machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr(prepare, "administrator", lambda: None)

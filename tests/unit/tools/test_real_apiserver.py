@@ -17,7 +17,7 @@ def layout(tmp_path: Path) -> programs.Layout:
 
 
 class TestBuilding:
-    def test_nothing_is_fetched(self, tmp_path: Path) -> None:
+    def test_build_environment_is_offline(self, tmp_path: Path) -> None:
         told = environment(tmp_path / "src/k8s.io/kubernetes", tmp_path / "cache", {"GOPROXY": "direct", "GOGC": "50"})
         assert (told["GOPATH"], told["GOPROXY"], told["GOGC"]) == (str(tmp_path), "off", "50")
 
@@ -42,7 +42,7 @@ class TestPrograms:
             assert listening
             assert all("127.0.0.1" in word for word in listening)
 
-    def test_tokens_are_nobody_else_s_to_read(self, layout: programs.Layout) -> None:
+    def test_token_files_are_private(self, layout: programs.Layout) -> None:
         files = [layout.folder / "tokens", layout.folder / "accounts.key", layout.kubeconfig("admin")]
         assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
         assert layout.tokens["admin"] in layout.kubeconfig("admin").read_text()

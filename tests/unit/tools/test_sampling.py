@@ -30,7 +30,7 @@ class TestSample:
         monkeypatch.setenv("DESKARENA_TEST_ALL", "1")
         assert sample(range(50), 10) == list(range(50))
 
-    def test_is_everything_each_day_where_that_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_daily_run_samples_everything(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("DESKARENA_TEST_ALL", raising=False)
         monkeypatch.setenv("DESKARENA_TEST_CAMPAIGNS", "1")
         assert len(sample(range(50), 10)) == 10
@@ -99,7 +99,7 @@ def drawn(folder: Path, *words: str, **settings: str) -> list[str]:
 
 
 class TestSampled:
-    def test_so_many_of_each_group_and_others_for_another_seed(self, tmp_path: Path) -> None:
+    def test_samples_per_group_by_seed(self, tmp_path: Path) -> None:
         first, again, other = (drawn(tmp_path, DESKARENA_TEST_SEED=seed) for seed in ("1", "1", "2"))
         assert first == again != other
         for chosen in (first, other):

@@ -43,5 +43,5 @@ class TestVerdict:
         number, lines = verdict(json.dumps({"dependencies": packages}))
         assert (number, words in "\n".join(lines)) == (code, True)
 
-    def test_no_report_is_no_all_clear(self) -> None:
+    def test_missing_report_is_unknown(self) -> None:
         assert verdict("")[0] == 3

@@ -26,7 +26,7 @@ class TestLinkOwnFiles:
 
 
 class TestOwnFolders:
-    def test_no_link_leads_to_whoever_made_it(self, tmp_path: Path) -> None:
+    def test_no_link_leads_to_the_builders_home(self, tmp_path: Path) -> None:
         profile = tmp_path / "drive_c" / "users" / wine_prefix.USER
         (profile / "AppData").mkdir(parents=True)
         (profile / "Documents").symlink_to(tmp_path)
@@ -50,7 +50,7 @@ class TestWine:
 
 
 class TestMain:
-    def test_nothing_half_made_is_left(
+    def test_failed_build_leaves_nothing(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr(wine_prefix, "LOADERS", ())

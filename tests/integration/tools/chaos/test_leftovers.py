@@ -72,16 +72,14 @@ def seen(stack: EmptyStack, facts: Facts) -> list[str]:
 
 
 class TestDesktops:
-    def test_nothing_is_found_where_there_is_nothing(self, looked: EmptyStack) -> None:
+    def test_no_desktops_no_leftovers(self, looked: EmptyStack) -> None:
         assert seen(looked, IDLE) == []
 
-    def test_one_of_a_lease_is_none(self, looked: EmptyStack, desktop: Start) -> None:
+    def test_leased_desktop_is_not_a_leftover(self, looked: EmptyStack, desktop: Start) -> None:
         desktop("d1")
         assert seen(looked, leases_now()) == []
 
-    def test_one_that_no_lease_can_need_is_found_however_the_others_change(
-        self, looked: EmptyStack, desktop: Start
-    ) -> None:
+    def test_desktop_without_a_lease_is_a_leftover(self, looked: EmptyStack, desktop: Start) -> None:
         watch, moment, later = LeftoverWatch(), time.time(), replace(SECOND, acquired_at=at(10**9), released_at=None)
         facts = replace(SOUND, leases=[later], attempts=[])
         desktop("d1")
@@ -103,7 +101,7 @@ class TestDesktops:
         (looked.supervisor / "d7").mkdir()
         assert seen(looked, IDLE) == [f"the folder {looked.supervisor / 'd7'} without its desktop"]
 
-    def test_one_that_has_left_the_family_is_known_by_its_supervisor(self, looked: EmptyStack) -> None:
+    def test_orphan_is_identified_by_its_supervisor(self, looked: EmptyStack) -> None:
         words = f"exec -a {title(SUPERVISOR, 'd1')} /bin/sleep 60 >/dev/null 2>&1 & echo $!"
         pid = int(subprocess.run(["bash", "-c", words], capture_output=True, check=True, env={}).stdout)
         try:
@@ -119,7 +117,7 @@ class TestDesktops:
 
 
 class TestNeededSince:
-    def test_nothing_is_needed_without_a_lease(self) -> None:
+    def test_no_lease_needs_nothing(self) -> None:
         assert needed_since(IDLE) is None
 
     def test_a_lease_may_need_what_was_made_ahead_during_the_attempt_before(self) -> None:

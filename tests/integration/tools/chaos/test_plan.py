@@ -15,7 +15,7 @@ class TestPlan:
     def test_the_same_seed_gives_the_same_faults(self) -> None:
         assert described(plan(7, 60, kinds())) == described(plan(7, 60, kinds()))
 
-    def test_another_seed_gives_others(self) -> None:
+    def test_other_seed_gives_other_faults(self) -> None:
         assert described(plan(7, 60, kinds())) != described(plan(8, 60, kinds()))
 
     def test_numbers_go_from_one_to_the_last(self) -> None:
@@ -39,7 +39,7 @@ class TestPlan:
         assert "drain node" not in kinds("local")
         assert {"kill worker", "kill postgres", "full disk"} <= set(kinds("cluster")) & set(kinds("local"))
 
-    def test_a_longer_campaign_begins_like_a_shorter_one(self) -> None:
+    def test_longer_campaign_starts_like_a_shorter_one(self) -> None:
         assert described(plan(3, 80, kinds()))[:40] == described(plan(3, 60, kinds()))[:40]
 
 

@@ -28,15 +28,15 @@ def stack(tmp_path: Path) -> ChaosStack:
 
 
 class TestTidy:
-    def test_nothing_is_left_where_everything_held(self, stack: ChaosStack) -> None:
+    def test_folder_is_removed_after_success(self, stack: ChaosStack) -> None:
         tidy(stack, HELD, keep=False)
         assert not stack.folder.exists()
 
-    def test_it_is_left_where_that_is_wanted(self, stack: ChaosStack) -> None:
+    def test_folder_is_preserved_on_request(self, stack: ChaosStack) -> None:
         tidy(stack, HELD, keep=True)
         assert (stack.folder / "log").read_text() == "words"
 
-    def test_it_is_left_and_named_after_a_violation(
+    def test_folder_is_preserved_and_named_after_a_violation(
         self, stack: ChaosStack, capsys: pytest.CaptureFixture[str]
     ) -> None:
         broken = CampaignOutcome(

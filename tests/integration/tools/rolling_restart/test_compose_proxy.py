@@ -168,15 +168,13 @@ class TestProxyOfCompose:
         assert set(found) == {200}
         assert (first.done, second.done) == (0, len(found))
 
-    def test_where_all_refuse_it_says_so(self, site: tuple[int, CountingApi, CountingApi]) -> None:
+    def test_refusal_of_all_servers_is_429(self, site: tuple[int, CountingApi, CountingApi]) -> None:
         port, first, second = site
         first.mode = second.mode = "refuse"
         assert ask(port, BODY) == 429
         assert first.done + second.done == 0
 
-    def test_a_post_that_nobody_took_goes_to_the_server_that_listens(
-        self, site: tuple[int, CountingApi, CountingApi]
-    ) -> None:
+    def test_unaccepted_post_goes_to_the_other_server(self, site: tuple[int, CountingApi, CountingApi]) -> None:
         port, first, second = site
         first.shutdown()
         first.server_close()

@@ -57,7 +57,7 @@ class TestBootstrapCommand:
         assert f"DESKARENA_PROTECTED_PIDS={MACHINE_PIDS.last}\n" in unit
 
     @pytest.mark.parametrize("driver", DRIVERS)
-    def test_no_driver_that_a_boot_needs_is_kept_out(self, driver: str) -> None:
+    def test_no_required_driver_is_excluded(self, driver: str) -> None:
         """By the folders that Debian's kernel has them in."""
         places = {"ext4": "fs/ext4", "virtio-gpu": "drivers/gpu/drm/virtio", "virtio_net": "drivers/net"}
         place = f"/lib/modules/6.1.0/kernel/{places.get(driver, 'drivers/virtio')}/{driver}.ko"
@@ -71,7 +71,7 @@ class TestBootstrapCommand:
 
 
 class TestBootstrapEnvironment:
-    def test_nothing_of_the_callers(self) -> None:
+    def test_environment_is_not_inherited(self) -> None:
         options = LinuxBuildOptions(epoch=5)
         assert bootstrap_environment(options, "/bin") == {
             "PATH": "/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC", "INITRD": "No",

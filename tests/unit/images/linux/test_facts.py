@@ -29,7 +29,7 @@ class TestReadPackages:
             Package(name="mousepad", version="0.5.10-4", sha256="a" * 64),
         )
 
-    def test_one_without_a_version_is_told(self) -> None:
+    def test_package_without_a_version_is_refused(self) -> None:
         with pytest.raises(ValueError, match="without name or version"):
             read_packages("Package: x\n")
 

@@ -32,7 +32,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 class TestCheck:
     @pytest.mark.parametrize("root", [True, False])
-    def test_nothing_speaks_against_it(self, machine: SimpleNamespace, tmp_path: Path, *, root: bool) -> None:
+    def test_suitable_host_passes(self, machine: SimpleNamespace, tmp_path: Path, *, root: bool) -> None:
         check("full", tmp_path, root=root, path=str(machine.tools))
 
     def test_root_needs_no_namespace(self, machine: SimpleNamespace, tmp_path: Path) -> None:
@@ -55,7 +55,9 @@ class TestCheck:
         assert "--add-subuids" in raised.value.hint
 
     @pytest.mark.parametrize(("variant", "needed"), [("minimal", 3), ("full", 9)])
-    def test_too_little_room_is_told(self, machine: SimpleNamespace, tmp_path: Path, variant: str, needed: int) -> None:
+    def test_missing_disk_space_is_reported(
+        self, machine: SimpleNamespace, tmp_path: Path, variant: str, needed: int
+    ) -> None:
         machine.free = needed * GIB - 1
         with raises_code(ClusterLost, "image_build_failed", mentions=(str(needed), "GiB")):
             check(variant, tmp_path, root=True, path=str(machine.tools))  # type: ignore[arg-type]

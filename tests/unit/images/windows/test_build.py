@@ -66,7 +66,7 @@ def run(builder: Builder, name: str) -> None:
 
 
 class TestInstall:
-    def test_goes_on_inside_windows(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_installation_resumes_inside_windows(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
         went_on = machine(monkeypatch, "cut off", "well")
         with pytest.raises(CutOffError):
             run(builder, "programs")

@@ -40,7 +40,7 @@ class TestReadCatalog:
         unseen = [program.id for program in read_catalog().programs if program.check is None]
         assert unseen == ["python", "git", "ffmpeg"], "these have no window"
 
-    def test_nothing_commercial_has_an_address(self) -> None:
+    def test_commercial_programs_have_no_address(self) -> None:
         assert [p.id for p in read_catalog().programs if p.licence.startswith("commercial") and not p.brought] == []
 
     def test_a_later_list_replaces_and_appends(self, tmp_path: Path) -> None:

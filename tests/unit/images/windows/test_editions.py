@@ -22,7 +22,7 @@ class TestEditions:
         assert [each.id for each in result] == ["Core", "Professional"]
         assert result[1] == PRO
 
-    def test_refuses_a_file_that_is_no_medium(self, tmp_path: Path) -> None:
+    def test_invalid_medium_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "x.iso").write_bytes(bytes(2**20))
         with raises_code(Invalid, "invalid_iso", mentions="UDF"):
             editions(tmp_path / "x.iso")
@@ -68,7 +68,7 @@ class TestEditionOf:
             edition_of(read_editions(EDITIONS.encode("utf-16")), wanted)
         assert "Windows 11 Home (Core); Windows 11 Pro (Professional)" in told.value.hint
 
-    def test_of_a_servers_two_takes_that_with_a_desktop(self) -> None:
+    def test_prefers_the_server_edition_with_a_desktop(self) -> None:
         both = [server("Core", "Server Core"), server("Desktop", "Server")]
         assert edition_of(both, "ServerStandardEval").name == "Desktop"
 

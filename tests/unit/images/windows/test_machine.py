@@ -57,7 +57,7 @@ def run(ends: list[socket.socket], words: bytes) -> list[str]:
 
 
 class TestUntilOff:
-    def test_hears_what_was_said_just_before_the_end(self, ends: list[socket.socket]) -> None:
+    def test_reports_before_shutdown_are_read(self, ends: list[socket.socket]) -> None:
         assert run(ends, PHASE) == ["  Windows: windows phase"]
 
     def test_an_end_without_its_words_is_too_early(self, ends: list[socket.socket]) -> None:

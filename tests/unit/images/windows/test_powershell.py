@@ -7,7 +7,7 @@ SCRIPTS = sorted((ROOT / "vm_images").rglob("*.ps1"))
 
 
 class TestScripts:
-    def test_there_are_some(self) -> None:
+    def test_scripts_exist(self) -> None:
         assert len(SCRIPTS) >= 5
 
     @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

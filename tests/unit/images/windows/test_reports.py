@@ -11,7 +11,7 @@ class TestReports:
         assert reports.feed(b'SeaBIOS\r\ndeskarena {"kind":"beg') == []
         assert reports.feed(b'in","stage":"drivers"}\nmore') == [StageReport("begin", "drivers", "")]
 
-    def test_tells_why_a_stage_failed(self) -> None:
+    def test_reports_why_a_stage_failed(self) -> None:
         line = b'deskarena {"kind":"failed","stage":"program-vlc","error":"ended with 5","at":"At C:\\\\x.ps1:1"}\n'
         assert Reports().feed(line)[0].line() == "  Windows: program-vlc failed: ended with 5 At C:\\x.ps1:1"
 
@@ -32,6 +32,6 @@ class TestReports:
         finally:
             tracemalloc.stop()
 
-    def test_nothing_of_it_reaches_a_terminal_as_a_command(self) -> None:
+    def test_removes_terminal_escape_sequences(self) -> None:
         (report,) = Reports().feed(b'deskarena {"kind":"done","stage":"\\u001b[2J\\nx"}\n')
         assert report.line() == "  Windows: ?[2J x done"

@@ -29,7 +29,7 @@ def settings(**changed: Any) -> WindowsSettings:
 
 
 class TestReadSettings:
-    def test_nothing_is_set_that_a_task_asks_for(self) -> None:
+    def test_settings_do_not_solve_tasks(self) -> None:
         keys = [entry.key for entry in read_settings().registry]
         assert [key for key in keys for answer in ANSWERS if answer.lower() in key.lower()] == []
 

@@ -47,7 +47,7 @@ class TestRun:
         assert work.run() == ["a", "b", "c"]
         assert work.run() == []
 
-    def test_goes_on_with_the_stage_that_broke_off(self, work: CountedStages) -> None:
+    def test_resumes_with_the_interrupted_stage(self, work: CountedStages) -> None:
         work.fails = "b"
         with pytest.raises(RuntimeError):
             work.run()

@@ -44,7 +44,7 @@ def test_a_desktop_that_cannot_be_created_is_none() -> None:
     assert (count.total, count.alarms, len(count.lost)) == (2, [], 2)
 
 
-def test_nothing_is_opened_after_the_time() -> None:
+def test_no_desktop_opens_after_the_time_limit() -> None:
     provider, count = FakeProvider(), HealthCount()
     check_desktops(provider, SPEC, 3, count, until=0.0)
     assert (count.total, provider.opened) == (0, [])

@@ -25,5 +25,5 @@ def test_how_many_wait_only_the_table_says() -> None:
     assert "more than 50,000" in TEXT
 
 
-def test_how_many_steps_are_written_is_said() -> None:
+def test_page_reports_the_number_of_steps() -> None:
     assert "An attempt takes 125 s in the mean. It writes 15 steps" in TEXT

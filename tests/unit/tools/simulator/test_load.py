@@ -16,7 +16,7 @@ def test_attempts_take_the_mean_and_all_steps() -> None:
     assert fmean(fate.length.total for fate in found) == pytest.approx(125.0, rel=0.05)
 
 
-def test_the_first_ones_are_caught_in_the_middle() -> None:
+def test_initial_episodes_are_midway() -> None:
     generator = random.Random(1)  # noqa: S311 - a sample
     found = [fate_of(125.0, generator, first=True) for _ in range(2_000)]
     assert fmean(fate.steps for fate in found) == pytest.approx(STEP_BUDGET / 2, rel=0.1)

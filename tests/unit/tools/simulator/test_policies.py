@@ -32,7 +32,7 @@ class TestFirstCome:
 
 
 @pytest.mark.parametrize("slots", [1, 3, 40])
-def test_none_beats_the_bound_and_longest_first_keeps_grahams(slots: int) -> None:
+def test_policies_respect_the_lower_bound_and_grahams_bound(slots: int) -> None:
     generator = random.Random(seed())  # noqa: S311 - a sample
     seconds = [generator.uniform(1, 100) for _ in range(50)]
     bound = lower_bound(seconds, slots)

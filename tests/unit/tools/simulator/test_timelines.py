@@ -19,7 +19,7 @@ class TestVirtualTime:
         assert done == [("same", 5.0), ("next", 6.0), ("late", 3600.0)]
         assert clock.seconds == 3600.0
 
-    def test_ends_when_it_is_told_to(self) -> None:
+    def test_stops_on_request(self) -> None:
         done: list[int] = []
         timeline = VirtualTime(SimulationClock())
         for at in range(5):

@@ -5,7 +5,7 @@ from worker.qemu.templates import Template
 
 
 class TestFrozen:
-    def test_tells_what_making_the_template_took(self) -> None:
+    def test_reports_template_times_and_sizes(self) -> None:
         made = Template(
             place=Path("t"),
             key="k",

@@ -15,7 +15,7 @@ SPEC = DesktopSpec()
 
 
 class TestFirstStart:
-    def test_passes_the_gate_and_tells_what_the_provider_says(self) -> None:
+    def test_first_start_passes_with_the_providers_details(self) -> None:
         section = first_start(FakeProvider(), SPEC)
         assert [line.name for line in section.lines if line.ok] == ["health check"]
         assert isinstance(section.facts["details"], Mapping)
@@ -39,7 +39,7 @@ class TestResets:
         assert {"p50", "p95"} <= set(section.facts)
         assert all(opened.closed for opened in provider.opened)
 
-    def test_one_that_fails_ends_them_and_is_told(self) -> None:
+    def test_failing_reset_ends_the_section(self) -> None:
         provider = FakeProvider()
 
         def second_is_the_last(_: FakeDesktop) -> None:
@@ -72,7 +72,7 @@ class TestScreens:
         assert [line.name for line in section.lines if line.ok] == ["shows 800x600", "shows 1000x600"]
         assert [opened.closed for opened in provider.opened] == [1, 1]
 
-    def test_one_that_is_not_shown_is_named(self) -> None:
+    def test_unavailable_screen_size_is_named(self) -> None:
         provider = FakeProvider()
 
         def smaller(desktop: FakeDesktop) -> None:

@@ -16,17 +16,17 @@ class TestRoutes:
         assert len(DOCUMENTED) > 40
         assert DOCUMENTED - {route.name for route in ROUTES} - set(ELSEWHERE) == set()
 
-    def test_none_is_asked_that_is_not_documented(self) -> None:
+    def test_every_tested_route_is_documented(self) -> None:
         asked = {route.name for route in ROUTES if not route.windows}
         assert asked - DOCUMENTED == set()
 
-    def test_none_is_asked_twice(self) -> None:
+    def test_routes_are_unique(self) -> None:
         names = [route.name for route in ROUTES]
         assert sorted(set(names)) == sorted(names)
 
 
 class TestAskAll:
-    def test_says_of_each_what_is_wrong_and_goes_on(self) -> None:
+    def test_failing_routes_are_reported_and_the_rest_tested(self) -> None:
         desktop = FakeDesktop()
         desktop.commands["python"] = lambda _: ExecResult(returncode=0, output="41")
         lines = {line.name: line for line in ask_all(desktop, WINDOWS)}
