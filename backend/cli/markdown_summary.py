@@ -38,7 +38,8 @@ def markdown_summary(
         rows |= {
             "baseline": f"{baseline} ({markdown(report['baseline_status'])})",
             "comparison": markdown(report["sentence"]),
-            "not alike": markdown(", ".join(condition["name"] for condition in report["conditions"])) or "nothing",
+            "differing conditions": markdown(", ".join(condition["name"] for condition in report["conditions"]))
+            or "nothing",
         }
     title = run["name"] or f"{run['configuration']['name']} on {run['benchmark']}"
     parts = [f"## {markdown(title)}", markdown(words), _table(("", ""), list(rows.items()))]

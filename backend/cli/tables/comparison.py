@@ -45,9 +45,9 @@ def change(row: Row, name: str) -> str | None:
 
 
 def show_comparison(comparison: Row) -> None:
-    """Prints what is not alike, the sentences, and the tables; of the tasks those whose solve rates differ."""
+    """Prints differing conditions, the sentences and the tables, with the tasks whose solve rates differ."""
     if comparison["conditions"]:
-        print("Not alike:")
+        print("Differing conditions:")
         print_table(comparison["conditions"], FIELDS)
         print()
     for row in comparison["differences"]:

@@ -40,7 +40,7 @@ class TestMarkdownSummary:
             "| episodes | 4 scored |",
             f"| baseline | [{BASE}](<{SERVER}/runs/{BASE}>) (completed) |",
             "| comparison | Regression. |",
-            "| not alike | budget.max\\_steps |",
+            "| differing conditions | budget.max\\_steps |",
             "",
             "### Worse than the baseline: 1 of 3 tasks (1 better)",
             "",

@@ -124,7 +124,7 @@ class RunComparison(ReadModel):
     benchmark: str
     runs: list[ComparedRun]
     alike: bool = Field(description="Their conditions are equal, so a difference is the configuration's.")
-    conditions: list[FieldDifference] = Field(description="What is not alike.")
+    conditions: list[FieldDifference] = Field(description="Differing conditions.")
     configurations: list[FieldDifference]
     common_tasks: int
     left_out: dict[str, int] = Field(

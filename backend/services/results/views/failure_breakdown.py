@@ -76,7 +76,7 @@ class FailureBreakdown(ReadModel):
 
     benchmark: str
     configurations: list[ConfigurationRuns]
-    conditions: list[FieldDifference] = Field(description="In which the configurations' runs are not alike.")
+    conditions: list[FieldDifference] = Field(description="Conditions in which the configurations' runs differ.")
     seed: int
     label: str | None
     labels: list[str] = Field(description="Labels of the tasks with more than one value.")

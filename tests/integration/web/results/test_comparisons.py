@@ -350,7 +350,7 @@ class TestFailures:
         page = compared.client.get("/compare/failures", params=params, headers=PAGE)
         assert page.status_code == 200, page.text
         breakdown: dict[str, Any] = compared.client.get("/api/v1/failures", params=params).raise_for_status().json()
-        assert ("These runs are not alike." in page.text) is bool(breakdown["conditions"])
+        assert ("These runs differ in conditions." in page.text) is bool(breakdown["conditions"])
         return breakdown
 
     def test_runs_of_one_configuration_are_its_passes(self, compared: Compared) -> None:

@@ -19,7 +19,7 @@ USAGE = {"input_tokens": 900, "output_tokens": 100, "usd": 2.0, "calls": 1, "pri
 
 
 def spend_one(made: World) -> None:
-    """An episode begins, and its first call is charged while it runs."""
+    """An episode starts, and its first call is charged while it runs."""
     with made.work() as session:
         (claim,) = claims.claim_many(session, session.scalars(select(Worker.id)).one(), "local", 1)
     made.begin(claim)
