@@ -213,7 +213,7 @@ def _by_mark(text: str) -> tuple[str, list[str]] | None:
             reasoning += [*([] if reasons else answer), text[position : mark.start()]]
             answer = answer if reasons else []
             position, reasons, in_code = mark.end(), False, False
-        elif not reasons and (_begins_line(text, mark) or mark.start() < last_close):
+        elif not reasons and (_begins_line(text, mark, position) or mark.start() < last_close):
             answer.append(text[position : mark.start()])
             position, reasons, opening = mark.end(), True, mark["open"].lower()
     if not position:
@@ -253,6 +253,7 @@ def _ends(own_close: str, opening: str) -> bool:
     return opening.startswith("<details" if own_close.lower() == "</details>" else "<|im_start|>")
 
 
-def _begins_line(text: str, mark: re.Match[str]) -> bool:
-    near = text[max(0, mark.start() - NEAR) : mark.start()]
+def _begins_line(text: str, mark: re.Match[str], position: int) -> bool:
+    """Whether a mark begins a line, or follows the mark before it, which ended at `position`."""
+    near = text[max(position, mark.start() - NEAR) : mark.start()]
     return not near[near.rfind("\n") + 1 :].strip()

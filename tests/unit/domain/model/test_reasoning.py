@@ -198,6 +198,8 @@ class TestMarks:
             ("<begin_of_thought>cut off. DONE", ""),
             ("Done?<end_of_thought>DONE", "DONE"),
             ("Done?[END_THINKING]DONE", "DONE"),
+            ("<think>a</think><think>cut off. DONE", ""),
+            ("<think>a</think> [THINK]cut off. DONE", ""),
             ("", ""),
         ],
     )
