@@ -20,7 +20,6 @@ CHANGING = frozenset(
         "backend/domain/file_generators/prompt.py:Column",
         "backend/domain/file_generators/prompt.py:Table",
         "backend/domain/formats/gimp_config.py:ConfigList",
-        "backend/domain/formats/rtf.py:RtfParagraph",
         "backend/domain/formats/seven_zip.py:Folder",
         "backend/domain/formats/sheet.py:Sheet",
         "backend/domain/loop/agent_loop.py:LoopProgress",

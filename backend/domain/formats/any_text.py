@@ -11,12 +11,14 @@ from backend.domain.formats.odt import odt_texts, read_odt
 from backend.domain.formats.sheet import DamagedWorkbook, bounds
 from backend.domain.formats.slides import look_into
 from backend.domain.formats.text import read_text
+from backend.domain.formats.word_wrappers import resolve_wrappers, w
 from backend.domain.formats.workbook import Workbook, read_workbook
 
 if TYPE_CHECKING:
     from docx.document import Document
     from pptx.presentation import Presentation
 
+_ASIDES = {"header", "footer", "footnotes", "endnotes"}
 TextOrError = tuple[str | None, str]
 """The text, or None and the reason."""
 
@@ -44,9 +46,23 @@ def read_cell(path: str | None, sheet: str, address: str) -> TextOrError:
 
 def _document(path: str | None) -> TextOrError:
     def take(document: "Document") -> str:
-        return "\n".join([*texts(document), *map(text_of, cell_paragraphs(document))])
+        return "\n".join([*texts(document), *map(text_of, cell_paragraphs(document)), *_asides(document)])
 
     return read_document(path, take)
+
+
+def _asides(document: "Document") -> Iterator[str]:
+    """The text beside a document's body: text boxes, headers, footers, footnotes and endnotes."""
+    from lxml import etree
+
+    body = document.element.body
+    yield from (text_of(paragraph) for box in body.iter(w("txbxContent")) for paragraph in box.iterchildren(w("p")))
+    for relation in document.part.rels.values():
+        if relation.is_external or relation.reltype.rpartition("/")[2] not in _ASIDES:
+            continue
+        root = etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False, no_network=True))
+        resolve_wrappers(root)
+        yield from (text for paragraph in root.iter(w("p")) if (text := text_of(paragraph)))
 
 
 def _open_document(path: str | None) -> TextOrError:
@@ -58,9 +74,15 @@ def _deck(path: str | None) -> TextOrError:
     def take(deck: "Presentation") -> str:
         for slide in deck.slides:
             resolve_alternates(slide.shapes._spTree)  # noqa: SLF001 - no public way to the element.
-        return "\n".join(text for slide in deck.slides for text in _shapes(slide.shapes))
+        return "\n".join(text for slide in deck.slides for text in [*_shapes(slide.shapes), *_notes(slide)])
 
     return look_into(path, take)
+
+
+def _notes(slide: Any) -> Iterator[str]:
+    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    if frame is not None and frame.text:
+        yield frame.text
 
 
 def _shapes(shapes: Any) -> Iterator[str]:

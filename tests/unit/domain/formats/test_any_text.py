@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from pptx import Presentation
 
 from backend.domain.formats.any_text import read_any_text
 from tests.factories.docx import p, save, save_odt, table
@@ -27,6 +28,22 @@ def test_a_document_is_what_it_shows(tmp_path: Path, ending: str) -> None:
     inserted = p("milk ", xml="<w:ins><w:r><w:t>and tea</w:t></w:r></w:ins>")
     path = save(tmp_path / f"a.{ending}", inserted, table(("bread", "jam")))
     assert read_any_text(path) == ("milk and tea\nbread\njam", "")
+
+
+def test_text_beside_the_body_of_a_document(tmp_path: Path) -> None:
+    box = "<w:r><w:pict><v:textbox><w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent>"
+    footer = "<w:p><w:ins><w:r><w:t>foot</w:t></w:r></w:ins><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>"
+    path = save(tmp_path / "a.docx", p("milk", xml=f"{box}</v:textbox></w:pict></w:r>"), footer=footer)
+    assert read_any_text(path) == ("milk\nbox\nfoot", "")
+
+
+def test_notes_of_slides(tmp_path: Path) -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "milk"
+    slide.notes_slide.notes_text_frame.text = "and tea"
+    deck.save(str(tmp_path / "a.pptx"))
+    assert read_any_text(str(tmp_path / "a.pptx")) == ("milk\nand tea", "")
 
 
 @pytest.mark.parametrize("ending", ["docx", "xlsx", "pptx", "odt", "ods"])

@@ -21,6 +21,8 @@ NAMES = {
     "discnumber": "disc",
 }
 """mutagen's names used by tasks, if our library names them differently."""
+_OLD_LENGTH = 30
+"""Characters of a tag of ID3v1, which some programs fill up with blanks."""
 KNOWN = frozenset({"title", "artist", "album", "albumartist", "composer", "genre", "comment", *NAMES})
 
 
@@ -77,4 +79,5 @@ def _tags(path: str | None, names: Mapping[str, Any]) -> tuple[dict[str, str] | 
 
 
 def _texts(value: Any) -> list[str]:
-    return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
+    texts = [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
+    return [text.rstrip() if len(text) == _OLD_LENGTH else text for text in texts]

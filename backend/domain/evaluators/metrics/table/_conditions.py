@@ -51,6 +51,11 @@ class FormatCondition:
     options: Any
     look: CellFormat
 
+    @property
+    def is_last(self) -> bool:
+        """Whether conditions of lower priority do not apply where this one does."""
+        return self.options.get("stopIfTrue") in {"1", "true"}
+
 
 class Conditions:
     """The conditional formats of one sheet; `notes` lists those that could not be evaluated."""
@@ -63,14 +68,18 @@ class Conditions:
         """Cell -> its changes, highest priority first. An unsupported condition changes nothing."""
         changes: dict[tuple[int, int], list[CellFormat]] = {}
         conditions = sorted(self._read(), key=lambda condition: condition.priority)
+        stopped: set[tuple[int, int]] = set()
         for condition in conditions:
             try:
                 hits = self._hits(condition)
             except (NotUnderstood, ValueError, TypeError, ArithmeticError) as error:
                 self.notes.append(f"a condition of {self._sheet.place.name!r} was left out: {error}"[:200])
                 continue
-            for cell in hits:
-                changes.setdefault((cell.row, cell.column), []).append(condition.look)
+            places = {(cell.row, cell.column) for cell in hits} - stopped
+            for place in places:
+                changes.setdefault(place, []).append(condition.look)
+            if condition.is_last:
+                stopped |= places
         return changes
 
     def _hits(self, condition: FormatCondition) -> list[StoredCell]:
@@ -89,8 +98,9 @@ class Conditions:
         root, styles = self._sheet.root, self._book.styles
         for block in root.iterfind("{*}conditionalFormatting"):
             for rule in block.iterfind("{*}cfRule"):
-                if rule.get("dxfId") is not None:
-                    yield _condition(rule, block.get("sqref", ""), styles.differential(int(rule.get("dxfId"))))
+                if rule.get("dxfId") is not None or rule.get("stopIfTrue") in {"1", "true"}:
+                    look = styles.differential(int(rule.get("dxfId", -1)))
+                    yield _condition(rule, block.get("sqref", ""), look)
         for block in root.iterfind("{*}extLst//{*}conditionalFormatting"):
             for rule in block.iterfind("{*}cfRule"):
                 dxf = rule.find("{*}dxf")
@@ -137,8 +147,11 @@ class Conditions:
             references = [scalar(bound(place), place) for bound in bounds_]
         except FormulaError:
             return False
-        same = all(isinstance(cell.value, str) == isinstance(reference, str) for reference in references)
-        return not isinstance(cell.value, CellError) and same and fits(cell.value, references)
+        if isinstance(cell.value, CellError):
+            return False
+        if any(isinstance(cell.value, str) != isinstance(reference, str) for reference in references):
+            return bool(condition.options.get("operator") == "notEqual")
+        return fits(cell.value, references)
 
     def _holds(self, formula: Node, condition: FormatCondition, cell: StoredCell) -> bool:
         place = self._place(condition, cell)
@@ -149,7 +162,7 @@ class Conditions:
 
     def _place(self, condition: FormatCondition, cell: StoredCell) -> FormulaContext:
         top, left = min(area[0] for area in condition.areas), min(area[1] for area in condition.areas)
-        return FormulaContext(cell.row - top, cell.column - left, self._values, self._steps)
+        return FormulaContext(cell.row, cell.column, cell.row - top, cell.column - left, self._values, self._steps)
 
     def _values(self, area: Area) -> list[Any]:
         sheet = self._sheet if area.sheet is None else self._book.sheet(area.sheet)

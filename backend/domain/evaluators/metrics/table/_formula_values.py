@@ -31,8 +31,10 @@ class Area:
 
 @dataclass
 class FormulaContext:
-    """Evaluation context of a formula: offset from its original cell, and access to cells."""
+    """Evaluation context of a formula: its cell, the offset from its original one, and access to cells."""
 
+    row: int
+    column: int
     down: int
     right: int
     read: Callable[[Area], list[Any]]

@@ -158,17 +158,31 @@ def _match(place: FormulaContext, arguments: Sequence[Node]) -> float:
 
 
 def _column_of(place: FormulaContext, arguments: Sequence[Node]) -> float:
-    area = arguments[0](place)
-    if not isinstance(area, Area):
-        raise FormulaError("#VALUE!")
-    return float(area.bounds[1])
+    return float(_bounds_of(place, arguments)[1])
 
 
 def _row_of(place: FormulaContext, arguments: Sequence[Node]) -> float:
-    area = arguments[0](place)
+    return float(_bounds_of(place, arguments)[0])
+
+
+def _bounds_of(place: FormulaContext, arguments: Sequence[Node]) -> tuple[int, ...]:
+    """The area of the argument, without one the formula's own cell."""
+    area = arguments[0](place) if arguments else Area((place.row, place.column, place.row, place.column))
     if not isinstance(area, Area):
         raise FormulaError("#VALUE!")
-    return float(area.bounds[0])
+    return area.bounds
+
+
+def _index(place: FormulaContext, arguments: Sequence[Node]) -> Area:
+    """INDEX of an area; a single number counts along a single row."""
+    top, left, bottom, right = _bounds_of(place, arguments)
+    places = [int(number(scalar(argument(place), place))) for argument in arguments[1:]]
+    down, across = places if len(places) > 1 else (1, places[0]) if top == bottom else (places[0], 1)
+    if not (0 < down <= bottom - top + 1 and 0 < across <= right - left + 1):
+        raise FormulaError("#REF!")
+    area = arguments[0](place)
+    row, column = top + down - 1, left + across - 1
+    return Area((row, column, row, column), area.sheet if isinstance(area, Area) else None)
 
 
 def _look_up(place: FormulaContext, arguments: Sequence[Node]) -> Any:
@@ -317,8 +331,9 @@ _enter("MATCH", 2, 3, _match)
 _enter("VLOOKUP", 3, 4, _look_up)
 _check_rank_arguments("LARGE", descending=True)
 _check_rank_arguments("SMALL", descending=False)
-_enter("ROW", 1, 1, _row_of)
-_enter("COLUMN", 1, 1, _column_of)
+_enter("INDEX", 2, 3, _index)
+_enter("ROW", 0, 1, _row_of)
+_enter("COLUMN", 0, 1, _column_of)
 _of_values("ABS", 1, 1, lambda value: abs(number(value)))
 _of_values("INT", 1, 1, lambda value: float(math.floor(number(value))))
 _of_values("TRUNC", 1, 1, lambda value: float(math.trunc(number(value))))

@@ -13,7 +13,7 @@ from email.header import decode_header, make_header
 from pathlib import Path
 
 MAX_BYTES = 64 * 2**20
-_DATE = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \S+)? \d{4}"
+_DATE = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d(?: \S+)? \d{4}"
 _START = re.compile(rf"^From(?: (?:-|\S+) +{_DATE}[^\n]*| (?=\n[!-9;-~]+:))$\n?", re.MULTILINE)
 _ESCAPED = re.compile(r"^>(?=>*From )", re.MULTILINE)
 _FOLDED = re.compile(r"\n(?=[ \t])")

@@ -12,6 +12,8 @@ from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
+_NESTED = re.compile(r"[()'\"/]")
+"""In parentheses, texts and patterns the signs mean something else."""
 _SIGNS = re.compile(r"\s*(&&|\|\||[=!<>]=|=~|!)\s*")
 
 
@@ -54,14 +56,22 @@ def check_json_keybindings(
 
 
 def _plain(binding: Mapping[str, Any]) -> dict[str, Any]:
-    """A binding in one form: keys in any case and order of modifiers, blanks in conditions, an empty condition."""
+    """A binding in one form: keys in any case and order of modifiers, conditions in one form, none for an empty one."""
     plain = dict(binding)
     if isinstance(plain.get("key"), str):
         presses = plain["key"].lower().split()
         plain["key"] = " ".join("+".join([*sorted(press.split("+")[:-1]), press.split("+")[-1]]) for press in presses)
     if isinstance(plain.get("when"), str):
-        plain["when"] = _SIGNS.sub(r"\1", " ".join(plain["when"].split()))
+        plain["when"] = _condition(plain["when"])
     return {name: value for name, value in plain.items() if name != "when" or value not in ("", None)}
+
+
+def _condition(text: str) -> str:
+    """A condition in one form: blanks, and the order of terms, which has no effect, as VS Code orders them itself."""
+    plain = _SIGNS.sub(r"\1", " ".join(text.split()))
+    if _NESTED.search(plain):
+        return plain
+    return "||".join(sorted("&&".join(sorted(terms.split("&&"))) for terms in plain.split("||")))
 
 
 def _takes_over(later: Mapping[str, Any], goal: Mapping[str, Any]) -> bool:

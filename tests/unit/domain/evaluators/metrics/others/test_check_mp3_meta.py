@@ -24,6 +24,11 @@ class TestTags:
         rules = {"title": {"method": "re.I", "ref": "missing"}, "artist": {"method": "ne", "ref": "Ann"}}
         assert check_mp3_meta(path, rules).value == 1.0
 
+    def test_an_older_tag_filled_up_with_blanks(self, tmp_path: Path) -> None:
+        path = mp3_v1(tmp_path / "a.mp3", "Missing You".ljust(30), "Cheng Xiang".ljust(30))
+        rules = {"title": {"method": "eq", "ref": "Missing You"}, "artist": {"method": "eq", "ref": "Cheng Xiang"}}
+        assert check_mp3_meta(path, rules).value == 1.0
+
     @pytest.mark.parametrize(
         ("name", "frame", "text", "value"),
         [

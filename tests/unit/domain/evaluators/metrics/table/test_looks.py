@@ -186,6 +186,12 @@ class TestConditionalFormats:
                 FormulaRule(formula=["AND(COUNTIF($A$2:$A$15,A2)=1,MOD(ROW(A2),2)=0,A2<45294+1)"], fill=RED_IF),
                 ["A2", "A4"],
             ),
+            ("A2:A5", FormulaRule(formula=["MOD(ROW(),2)=COLUMN()-1"], fill=RED_IF), ["A2", "A4"]),
+            ("A2:A15", FormulaRule(formula=["A2=INDEX($A$2:$A$15,3)"], fill=RED_IF), ["A4"]),
+            ("A2:A15", FormulaRule(formula=["A2=INDEX($A$2:$A$15,2,1)"], fill=RED_IF), ["A3"]),
+            ("A2:A15", FormulaRule(formula=["A2=INDEX($A$2:$A$15,99)"], fill=RED_IF), []),
+            ("A1:A2", CellIsRule(operator="notEqual", formula=["45292"], fill=RED_IF), ["A1"]),
+            ("A1:A2", CellIsRule(operator="greaterThan", formula=["45292"], fill=RED_IF), []),
             ("A2:A15", Rule("top10", rank=2, dxf=DifferentialStyle(fill=RED_IF)), ["A14", "A15"]),
             ("A2:A15", Rule("top10", rank=1, bottom=True, dxf=DifferentialStyle(fill=RED_IF)), ["A2"]),
             (
@@ -218,6 +224,17 @@ class TestConditionalFormats:
         score = compare_table(str(result), str(made("gold", rows=DAYS)), rules=[style("bgcolor")])
         assert score.value == 1.0
         assert any("NETWORKDAYS is not supported" in reason for reason in score.reasons)
+
+    @pytest.mark.parametrize("look", [RED_IF, None])
+    def test_a_condition_that_stops_others(self, made: Callable[..., Path], look: Any) -> None:
+        def change(sheet: Any) -> None:
+            first = FormulaRule(formula=["A2<45294"], fill=look, stopIfTrue=True)
+            sheet.conditional_formatting.add("A2:A15", first)
+            second = FormulaRule(formula=["A2<45296"], fill=RED_IF)
+            sheet.conditional_formatting.add("A2:A15", second)
+
+        cells = ["A4", "A5"] if look is None else ["A2", "A3", "A4", "A5"]
+        assert score(made("result", change, DAYS), made("gold", painted(*cells), DAYS), style("bgcolor")) == 1.0
 
     def test_the_first_condition_wins(self, made: Callable[..., Path]) -> None:
         def change(sheet: Any) -> None:

@@ -17,6 +17,8 @@ def write(folder: Path, bindings: str) -> str:
     ("bindings", "value"),
     [
         ('{"key": "Shift+Ctrl+K  ctrl+j", "command": "a.b", "when": "x&&!y"}', 1.0),
+        ('{"key": "ctrl+shift+k ctrl+j", "command": "a.b", "when": "!y && x"}', 1.0),
+        ('{"key": "ctrl+shift+k ctrl+j", "command": "a.b", "when": "x || !y"}', 0.0),
         ('{"key": "ctrl+shift+k ctrl+j", "command": "a.b", "when": "x && !z"}', 0.0),
         ('{"key": "ctrl+k ctrl+shift+j", "command": "a.b", "when": "x && !y"}', 0.0),
         ('GOAL, {"key": "ctrl+shift+k ctrl+j", "command": "other", "when": "x && !y"}', 0.0),
