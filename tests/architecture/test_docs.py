@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,8 @@ HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md")
 """A page that code or a message names."""
+BLOCK = re.compile(r"^ *```[a-z]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+"""The lines of a fenced block."""
 MOST_USER_PAGES = 31
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
 
@@ -30,15 +33,35 @@ def variables() -> list[str]:
 
 def commands() -> list[str]:
     """Every command of the command line, as it is typed."""
-    import typer
-
-    from backend.cli.main import app
 
     def below(command: object, words: str) -> list[str]:
         inner = getattr(command, "commands", None)
         return [words] if inner is None else [line for name in inner for line in below(inner[name], f"{words} {name}")]
 
-    return below(typer.main.get_command(app), "deskarena")
+    return below(command_line(), "deskarena")
+
+
+@lru_cache
+def command_line() -> Any:
+    """The whole command line, as Click has it."""
+    import typer
+
+    from backend.cli.main import app
+
+    return typer.main.get_command(app)
+
+
+def wrong_command(line: str) -> str:
+    """The first word of a typed command line that is not a command or an option; empty if all are."""
+    command, words = command_line(), line.split()
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words.pop(0)]
+    if words and hasattr(command, "commands") and re.fullmatch("[a-z-]+", words[0]):
+        return words[0]
+    names = {name for option in command.params for name in (*option.opts, *option.secondary_opts)} | {"--help"}
+    if command.context_settings.get("ignore_unknown_options"):
+        return ""
+    return next((word for word in words if re.fullmatch("--[a-z-]+", word) and word not in names), "")
 
 
 def page_addresses() -> list[str]:
@@ -103,6 +126,18 @@ class TestCommands:
         found = commands()
         assert len(found) > 5
         assert [command for command in found if f"`{command}" not in text_of("cli.md")] == []
+
+    @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+    def test_commands_and_options_exist(self, page: Path) -> None:
+        text = page.read_text().replace("\\\n", " ")
+        lines = [line for block in BLOCK.findall(text) for line in block.splitlines() if line.startswith("deskarena ")]
+        lines += re.findall(r"`(deskarena [a-z][^`]*)`", FENCED.sub("", text))
+        wrong = {line: wrong_command(re.sub(r" #.*|[][]", "", line.removeprefix("deskarena "))) for line in lines}
+        assert {line: part for line, part in wrong.items() if part} == {}
+
+    @pytest.mark.parametrize("line", ["run submitt", "run submit --agnet noop", "task generate x --modle m"])
+    def test_wrong_commands_and_options_are_found(self, line: str) -> None:
+        assert wrong_command(line)
 
 
 class TestPages:
