@@ -77,7 +77,7 @@ class TestNames:
     def test_the_check_sees_what_code_names_and_not_what_it_uses(self, code: str, names: set[tuple[int, str]]) -> None:
         assert set(vague_names(ast.parse(code))) == names
 
-    def test_a_private_function_is_no_participle(self) -> None:
+    def test_a_private_function_is_not_a_participle(self) -> None:
         code = "def _parsed() -> str: ...\ndef _named() -> bool: ...\ndef _parse(): ...\ndef parsed(): ..."
         assert set(functions_named_by_participles(ast.parse(code))) == {(1, "_parsed")}
 

@@ -136,7 +136,7 @@ class TestFiles:
             desktop.read_file(f"{kind.home}nothing")
         assert refused.value.kind == "not_found"
 
-    def test_one_that_is_too_large_is_refused(self, desktop: Desktop, kind: SystemNames) -> None:
+    def test_oversized_file_is_refused(self, desktop: Desktop, kind: SystemNames) -> None:
         desktop.write_file(f"{kind.home}large", b"x" * 5000)
         with pytest.raises(GuestRefused) as refused:
             desktop.read_file(f"{kind.home}large", max_bytes=1000)
@@ -159,7 +159,7 @@ class TestCommands:
 
 
 class TestWallpaper:
-    def test_a_plain_colour_is_no_picture(self, desktop: Desktop) -> None:
+    def test_a_plain_colour_is_not_a_picture(self, desktop: Desktop) -> None:
         with pytest.raises(GuestRefused) as refused:
             desktop.wallpaper()
         assert refused.value.kind == "not_found"

@@ -119,7 +119,7 @@ class TestVersions:
         with raises_fields(ObjectConflict, reason="Conflict", mentions="Precondition failed: UID in precondition"):
             place.port.replace(SECRETS, {**made, "metadata": {**made["metadata"], "uid": OTHER}})
 
-    def test_a_put_makes_no_lease_anew_whose_uid_it_names(self, place: ClusterNamespace) -> None:
+    def test_put_with_a_uid_does_not_recreate_a_lease(self, place: ClusterNamespace) -> None:
         made = place.port.create(LEASES, lease("hold", "a"))
         place.port.delete(LEASES, "hold")
         with raises_fields(ObjectConflict, reason="Conflict", mentions="Precondition failed: UID in precondition"):
@@ -140,7 +140,7 @@ class TestVersions:
         again = place.port.replace(SECRETS, first)
         assert again["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
 
-    def test_of_two_holders_one_renews(self, place: ClusterNamespace) -> None:
+    def test_one_of_two_holders_renews(self, place: ClusterNamespace) -> None:
         """Both read the same lease, both want it: the second one's write says so."""
         place.port.create(LEASES, lease("hold", ""))
         seen = place.port.get(LEASES, "hold")

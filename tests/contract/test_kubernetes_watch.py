@@ -151,7 +151,7 @@ class TestForgotten:
         place.port.create(SECRETS, secret("two"))
         assert [one.object["metadata"]["name"] for one in told(place, since)] == ["two"]
 
-    def test_a_watch_that_has_told_everything_goes_on_through_it(self, place: ClusterNamespace) -> None:
+    def test_a_watch_that_has_told_everything_continues_through_it(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         with place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=20) as watch:
             changes = iter(watch)

@@ -63,7 +63,7 @@ class TestSteps:
         step.run(place, case.parameters)
         assert case.done(place)
 
-    def test_a_dead_desktop_is_told_as_such(self, dialect: str, name: str) -> None:
+    def test_a_dead_desktop_is_reported_as_such(self, dialect: str, name: str) -> None:
         case = CASES[dialect, name]
         if not case.asks_desktop:
             return

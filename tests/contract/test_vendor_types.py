@@ -91,28 +91,28 @@ def check(word: str, stop: StopReason, refused: Collection[str]) -> None:
 
 class TestStopReasons:
     @pytest.mark.parametrize("word", sorted({*get_args(AnthropicStop), *get_args(BetaStopReason)}))
-    def test_of_anthropic(self, server: ModelServer, word: str) -> None:
+    def test_anthropic_stop_reasons(self, server: ModelServer, word: str) -> None:
         check(word, stop_of(server, "anthropic", text="Hi", stop=word), UNCLEAR["anthropic"])
 
     @pytest.mark.parametrize("word", literals(chat_completion.Choice, "finish_reason"))
-    def test_of_openai_s_chat(self, server: ModelServer, word: str) -> None:
+    def test_openai_chat_stop_reasons(self, server: ModelServer, word: str) -> None:
         check(word, stop_of(server, "openai_chat", text="Hi", stop=word), UNCLEAR["openai_chat"])
 
     @pytest.mark.parametrize("word", [reason.value for reason in genai.FinishReason])
-    def test_of_gemini(self, server: ModelServer, word: str) -> None:
+    def test_gemini_stop_reasons(self, server: ModelServer, word: str) -> None:
         check(word, stop_of(server, "gemini", text="Hi", stop=word), UNCLEAR["gemini"])
 
     @pytest.mark.parametrize("word", [reason.value for reason in genai.BlockedReason])
-    def test_of_a_prompt_that_gemini_blocks(self, server: ModelServer, word: str) -> None:
+    def test_blocked_gemini_prompt_is_a_refusal(self, server: ModelServer, word: str) -> None:
         assert stop_of(server, "gemini", wire={"promptFeedback": {"blockReason": word}}) is StopReason.REFUSAL
 
     @pytest.mark.parametrize("word", sorted(set(get_args(ResponseStatus)) - {"failed", "incomplete"}))
-    def test_of_openai_s_responses(self, server: ModelServer, word: str) -> None:
+    def test_openai_responses_stop_reasons(self, server: ModelServer, word: str) -> None:
         stop = stop_of(server, "openai_responses", wire={"status": word, "output": [MESSAGE]})
         check(word, stop, UNCLEAR["openai_responses"])
 
     @pytest.mark.parametrize("word", literals(response.IncompleteDetails, "reason"))
-    def test_of_an_incomplete_response(self, server: ModelServer, word: str) -> None:
+    def test_incomplete_openai_response_stop_reasons(self, server: ModelServer, word: str) -> None:
         body = {"status": "incomplete", "incomplete_details": {"reason": word}, "output": [MESSAGE]}
         check(word, stop_of(server, "openai_responses", wire=body), ())
 
@@ -131,14 +131,14 @@ class TestStopReasons:
 
 class TestComputerActions:
     @pytest.mark.parametrize("name", get_args(BetaComputerMemberName))
-    def test_of_anthropic_s_toolset(self, name: str) -> None:
+    def test_anthropic_computer_actions(self, name: str) -> None:
         call = ToolCall(id="1", name=name, arguments=ANTHROPIC_INPUTS.get(name, {}))
         assert AnthropicComputer(AnthropicComputer.Params(zoom=True)).parse(ModelReply(calls=(call,)))
 
     @pytest.mark.parametrize(
         "name", sorted(action_types(ComputerAction) | action_types(response_computer_tool_call.Action))
     )
-    def test_of_openai_s_tool(self, name: str) -> None:
+    def test_openai_computer_actions(self, name: str) -> None:
         action = {"type": name, **OPENAI_INPUTS.get(name, {})}
         assert OpenAIComputer().parse(ModelReply(calls=(_computer_call(action),)))
 

@@ -41,7 +41,7 @@ class TestSecretFiles:
         assert token is not None
         assert token.get_secret_value() == "that-of-a-variable"
 
-    def test_a_file_that_is_missing_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_file_that_is_missing_is_reported(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DESKARENA_TOKEN_FILE", str(tmp_path / "none"))
         with raises_fields(FileNotFoundError, filename=str(tmp_path / "none")):
             Settings()

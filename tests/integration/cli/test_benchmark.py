@@ -57,7 +57,7 @@ class TestBenchmark:
         assert "instruction" in done.stderr
         assert deskarena("benchmark", "show", "broken", server=url).returncode == 2
 
-    def test_a_kind_that_nobody_reads_is_refused(self, url: str) -> None:
+    def test_a_kind_that_is_unknown_is_refused(self, url: str) -> None:
         done = deskarena("benchmark", "import", "no-such-kind", str(STARTER), server=url)
         assert done.returncode == 2
         assert "no-such-kind" in done.stderr

@@ -113,7 +113,7 @@ class TestSubmit:
         with serving(answers(run(scored=1, lost=1, solved=1), episode(outcome="lost"))) as service:
             assert deskarena(*SUBMIT, "--wait", server=service.url).returncode == 3
 
-    def test_a_timeout_is_4_and_the_run_goes_on(self) -> None:
+    def test_a_timeout_is_4_and_the_run_continues(self) -> None:
         with serving(answers(run(status="running", running=1))) as service:
             done = deskarena(*SUBMIT, "--wait", "--timeout", "0.1", server=service.url)
             assert [asked for asked, *_ in service.asked if "cancel" in asked] == []
@@ -163,7 +163,7 @@ class TestShow:
         assert "lost (guest)" in done.stdout
         assert "1.8" in done.stdout
 
-    def test_a_closed_pipe_is_no_crash(self) -> None:
+    def test_a_closed_pipe_does_not_crash(self) -> None:
         with serving({"GET /api/v1/runs": {"items": [run() for _ in range(500)], "next": None}}) as service:
             words = [*command("run", "list", "--limit", "500", "-o", "jsonl", "--server", service.url)]
             with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -152,7 +152,9 @@ class TestConflicts:
         first.look()
         assert setting.lease() == found
 
-    def test_stale_holder_is_told_and_writes_nothing(self, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_stale_holder_is_reported_and_writes_nothing(
+        self, setting: Setting, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """The first asked Postgres just before it lost its lease, and reaches the cluster after the second."""
         old = setting.claim(setting.first)
         first, second = setting.mirror(setting.first), setting.mirror(setting.second)

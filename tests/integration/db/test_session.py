@@ -97,7 +97,9 @@ class TestUnitOfWork:
             assert session.scalars(select(Project)).all() == []
         assert seen == []
 
-    def test_a_hook_that_fails_hurts_nobody(self, factory: SessionFactory, caplog: pytest.LogCaptureFixture) -> None:
+    def test_a_hook_that_fails_does_not_affect_others(
+        self, factory: SessionFactory, caplog: pytest.LogCaptureFixture
+    ) -> None:
         seen: list[int] = []
 
         def fail() -> None:

@@ -72,11 +72,11 @@ class TestMakeWritable:
         make_writable(tmp_path / "a" / "b")
         assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
 
-    def test_a_file_in_the_way_is_said_so(self, tmp_path: Path) -> None:
+    def test_a_file_in_the_way_is_reported(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
         with raises_code(StackError, "data_folder_not_writable"):
             make_writable(tmp_path / "file")
 
-    def test_a_place_where_nobody_can_write_is_said_so(self) -> None:
+    def test_a_place_where_nobody_can_write_is_reported(self) -> None:
         with raises_code(StackError, "data_folder_not_writable", mentions=("--data", "DESKARENA_DATA_DIR")):
             make_writable(Path("/proc/deskarena"))

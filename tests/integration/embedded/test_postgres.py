@@ -91,7 +91,7 @@ class TestFolder:
         with running(deep) as server, psycopg.connect(plain(server)):
             pass
 
-    def test_a_private_parent_is_no_obstacle(self, tmp_path: Path) -> None:
+    def test_a_private_parent_does_not_matter(self, tmp_path: Path) -> None:
         home = tmp_path / "home"
         home.mkdir(mode=0o700)
         with running(home / "data") as server, psycopg.connect(plain(server)):
@@ -143,7 +143,7 @@ class TestRecovery:
         with running(tmp_path) as second, psycopg.connect(plain(second)) as connection:
             assert connection.execute("select count(*) from kept").fetchone() == (1,)
 
-    def test_an_old_pid_file_that_names_a_strange_process_is_no_obstacle(self, tmp_path: Path) -> None:
+    def test_an_old_pid_file_that_names_a_strange_process_does_not_matter(self, tmp_path: Path) -> None:
         with running(tmp_path):
             pass
         pid_file = tmp_path / "postgres" / "postmaster.pid"
@@ -171,7 +171,7 @@ class TestRecovery:
         with running(tmp_path) as server, psycopg.connect(plain(server)):
             assert not half.exists()
 
-    def test_a_lost_password_file_is_said_so(self, tmp_path: Path) -> None:
+    def test_a_lost_password_file_is_reported(self, tmp_path: Path) -> None:
         with running(tmp_path):
             pass
         (tmp_path / "postgres.password").unlink()

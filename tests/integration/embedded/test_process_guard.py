@@ -67,7 +67,7 @@ class TestExit:
         assert ended is not None
         assert ended.reason == "killed by SIGSEGV"
 
-    def test_a_program_that_is_not_there_is_said_so(self, log: Path) -> None:
+    def test_a_program_that_is_not_there_is_reported(self, log: Path) -> None:
         spec = python("", log)
         with raises_code(StackError, "process_crashed", mentions="/no/such/program"):
             run_to_end(type(spec)(**{**vars(spec), "argv": ("/no/such/program",)}), 20)

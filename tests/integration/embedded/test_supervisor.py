@@ -43,7 +43,7 @@ def watched(supervisor: ServiceSupervisor) -> Iterator[None]:
 
 
 class TestWatch:
-    def test_a_killed_child_is_started_again_and_said_so(self, tmp_path: Path) -> None:
+    def test_a_killed_child_is_started_again_and_reported(self, tmp_path: Path) -> None:
         said: list[str] = []
         supervisor = ServiceSupervisor(said.append)
         service = ChildService(name="thing", start=child(tmp_path / "log"))

@@ -61,7 +61,7 @@ class TestRights:
         assert port.list(NODES).items
         assert port.delete(POD_KIND, "vm")
 
-    def test_and_nothing_else(self, cluster: FakeCluster, port: Kubernetes) -> None:
+    def test_role_allows_nothing_else(self, cluster: FakeCluster, port: Kubernetes) -> None:
         user = 'User "system:serviceaccount:desks:worker" cannot'
         with raises_fields(
             RequestRefused,

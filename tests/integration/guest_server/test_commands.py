@@ -153,7 +153,7 @@ class TestRunPython:
             "truncated": False,
         }
 
-    def test_an_exception_is_told(self, session: RunningSession) -> None:
+    def test_an_exception_is_reported(self, session: RunningSession) -> None:
         reply = session.post("/run_python", {"code": "1/0"}).json()
         assert (reply["status"], reply["return_code"]) == ("error", 1)
         assert "ZeroDivisionError" in reply["error"]

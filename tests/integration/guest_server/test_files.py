@@ -98,7 +98,7 @@ class TestListDirectory:
             ],
         }
 
-    def test_a_name_that_is_no_text(self, session: RunningSession) -> None:
+    def test_a_name_that_is_not_text(self, session: RunningSession) -> None:
         folder = session.home / "odd"
         folder.mkdir()
         (folder / os.fsdecode(b"a\xff")).touch()
@@ -176,7 +176,7 @@ class TestRecycle:
         assert not (session.home / "bin").exists()
         assert not (session.home / "broken").is_symlink()
 
-    def test_nothing_there(self, session: RunningSession) -> None:
+    def test_missing_path_is_404(self, session: RunningSession) -> None:
         response = session.http.post("/setup/recycle", json={"path": "~/nothing"})
         assert (response.status_code, response.json()["error"]) == (404, "not_found")
 

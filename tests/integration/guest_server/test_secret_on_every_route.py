@@ -61,7 +61,7 @@ class TestNewSecret:
 
 
 class TestRefusals:
-    def test_an_unknown_route_is_told_as_json(self, session: RunningSession) -> None:
+    def test_an_unknown_route_is_reported_as_json(self, session: RunningSession) -> None:
         response = session.http.get("/nothing")
         assert (response.status_code, response.json()["error"]) == (404, "not_found")
 

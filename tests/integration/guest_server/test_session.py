@@ -49,7 +49,7 @@ class TestStart:
         ("name", "value"),
         [("DESKARENA_SCREEN", "huge"), ("XDG_RUNTIME_DIR", "/nowhere"), ("DESKARENA_LISTEN_FD", "77")],
     )
-    def test_a_wrong_environment_is_said_and_nothing_is_left(self, tmp_path: Path, name: str, value: str) -> None:
+    def test_a_wrong_environment_is_reported_and_nothing_is_left(self, tmp_path: Path, name: str, value: str) -> None:
         session = RunningSession(tmp_path, variables={name: value})
         code, said = session.end()
         assert code == 1

@@ -108,7 +108,7 @@ class TestStream:
             ('{"type": "input", "events": [{"type": "press", "key": "nokey"}]}', "unknown_key"),
         ],
     )
-    def test_a_wrong_message_is_answered_and_the_view_goes_on(
+    def test_a_wrong_message_is_answered_and_the_view_continues(
         self, clean: RunningSession, message: str, kind: str
     ) -> None:
         with stream(clean, "fps=20") as connection:

@@ -151,7 +151,7 @@ class TestBuild:
         assert "drivers failed" in (given / "data" / "builds" / "win" / "build.log").read_text()
         assert not (given / "data" / "images").exists()
 
-    def test_a_machine_that_stops_too_early_is_no_success(self, given: Path) -> None:
+    def test_a_machine_that_stops_too_early_is_not_a_success(self, given: Path) -> None:
         shutil.rmtree(given / "windows")
         windows_iso(given, boot_code("no report\n", writes=boot_code(FINISHED)))
         with raises_code(Unavailable, "windows_build_failed", mentions="windows"):

@@ -170,7 +170,7 @@ class TestImages:
         said = {"screens": [size], "memory_mib": memory_mib, "cpus": 1, "guest_api": "1.1", "version": version}
         write_small_image(place.pods.images, IMAGE, **said)
 
-    def test_one_that_is_built_anew_during_a_lease_is_what_the_next_attempt_begins_with(
+    def test_one_that_is_built_again_during_a_lease_is_what_the_next_attempt_begins_with(
         self, place: PodCluster, start: Start
     ) -> None:
         worker, which = start(), slot(fence=1)
@@ -188,13 +188,13 @@ class TestImages:
 
 @pytest.mark.sampled(2)
 class TestAttempts:
-    def test_of_all_workers_count(self, start: Start) -> None:
+    def test_attempts_of_all_workers_count(self, start: Start) -> None:
         first, second = start(k8s_max_attempts_per_pod=2), start(k8s_max_attempts_per_pod=2)
         pods = [play((first, second)[fence % 2], fence) for fence in range(1, 6)]
         assert [pods.index(each) for each in pods] == [0, 0, 2, 2, 4]
 
     @pytest.mark.parametrize("times", [1, 3])
-    def test_of_one_lease_count_for_the_next(self, start: Start, times: int) -> None:
+    def test_attempts_of_one_lease_count_for_the_next(self, start: Start, times: int) -> None:
         first, second = start(k8s_max_attempts_per_pod=times), start(k8s_max_attempts_per_pod=times)
         before = play(first, 1, times=times)
         assert play(second, 2) != before

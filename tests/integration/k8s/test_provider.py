@@ -105,7 +105,7 @@ class TestOpen:
         first.close()
         second.close()
 
-    def test_without_the_device_no_node_takes_it_and_it_is_said(self, place: PodCluster) -> None:
+    def test_without_the_device_no_node_takes_it_and_it_is_reported(self, place: PodCluster) -> None:
         worker = place.provider(k8s_kvm_resource="example.com/none", k8s_instance_label="none")
         with raises_code(ClusterLost, "pod_not_ready", mentions=("0/2 nodes are available", "example.com/none")):
             worker.open(slot(), SPEC)
@@ -271,7 +271,7 @@ class TestTakenAway:
 
 
 class TestWatch:
-    def test_a_watch_that_is_too_old_is_begun_anew(self, place: PodCluster, provider: K8sProvider) -> None:
+    def test_a_watch_that_is_too_old_is_restarted(self, place: PodCluster, provider: K8sProvider) -> None:
         opened = pod_desktop(provider.open(slot(7), SPEC))
         place.cluster.compact()
         place.cluster.api.cut_watches()
@@ -311,7 +311,7 @@ class TestAway:
         assert "does not respond" in worker.away()
         self.works_again(place, worker)
 
-    def test_one_that_makes_nothing_while_all_is_watched(self, place: PodCluster, worker: K8sProvider) -> None:
+    def test_failing_pod_creation_marks_the_cluster_away(self, place: PodCluster, worker: K8sProvider) -> None:
         place.cluster.faults.fail("create", times=-1)
         with raises_code(ClusterSilent, "cluster_unavailable"):
             worker.open(slot(), SPEC)
@@ -369,7 +369,7 @@ class TestAvailability:
         assert 'cannot create resource "pods"' in poor.availability().reason
         poor.close()
 
-    def test_says_that_nobody_answers(self, place: PodCluster) -> None:
+    def test_unreachable_cluster_is_reported(self, place: PodCluster) -> None:
         nobody = place.data / "nobody"
         nobody.write_text(place.kubeconfig.read_text().replace(place.cluster.address, "http://127.0.0.1:1"))
         lost = K8sProvider(place.settings(KUBECONFIG=str(nobody)))

@@ -98,7 +98,7 @@ class TestChrome:
         until(lambda: not running(context.desktop, "chrom"))
         assert not context.desktop.windows()
 
-    def test_a_task_that_ends_and_starts_it_anew(self, context: TaskContext) -> None:
+    def test_a_task_that_ends_and_starts_it_again(self, context: TaskContext) -> None:
         run_step(context, "launch", {"command": ["pkill", "chrome"]})
         assert not running(context.desktop, "chrome")
         run_step(context, "launch", CHROME)

@@ -81,7 +81,7 @@ class TestPrograms:
         context = run(desktop, ("execute", {"command": line, "shell": True, "stdout": "out", "stderr": "err"}))
         assert (context.output("out"), context.output("err")) == (b"1024x384\n", b"password\n")
 
-    def test_a_list_is_no_line(self, desktop: Desktop) -> None:
+    def test_a_list_is_not_a_line(self, desktop: Desktop) -> None:
         context = run(desktop, ("command", {"command": ["echo", "a b", "$HOME"], "stdout": "out"}))
         assert context.output("out") == b"a b $HOME\n"
 

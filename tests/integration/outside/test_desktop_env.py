@@ -237,7 +237,7 @@ class TestDesktopEnv:
         assert (episode.state, episode.score, episode.attempt_count) == ("lost", None, 1)
         assert service.client().get(f"/runs/{run}")["status"] == "completed"
 
-    def test_a_loss_that_the_agent_s_answer_finds_is_told_as_one(
+    def test_a_loss_that_the_agent_s_answer_finds_is_reported_as_one(
         self, env: DesktopEnv, service: OutsideService
     ) -> None:
         env.reset(task_config=NOTE)

@@ -114,7 +114,7 @@ class TestServer:
         play(service, actions, "--task", "notes/say-hello")
         assert not newest_run(service)["accepts_episodes"]
 
-    def test_a_lost_desktop_is_replaced_and_that_is_told(self, service: OutsideService) -> None:
+    def test_a_lost_desktop_is_replaced_and_reported(self, service: OutsideService) -> None:
         async def actions(client: Client) -> None:
             await client.call_tool("start_task")
             service.worker.provider.opened[-1].fake.die("killed by the test")

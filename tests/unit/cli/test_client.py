@@ -97,14 +97,14 @@ class TestErrors:
         ):
             client.get("/runs")
 
-    def test_an_answer_that_is_no_json_is_said_so(self) -> None:
+    def test_an_answer_that_is_not_json_is_reported(self) -> None:
         def page(_: httpx.Request) -> httpx.Response:
             return httpx.Response(200, text="<html>")
 
         with api(page) as client, raises_code(CliError, "not_a_service"):
             client.get("/runs")
 
-    def test_an_error_that_is_no_problem_still_names_address_and_status(self) -> None:
+    def test_an_error_that_is_not_a_problem_still_names_address_and_status(self) -> None:
         def page(_: httpx.Request) -> httpx.Response:
             return httpx.Response(502, text="Bad Gateway")
 

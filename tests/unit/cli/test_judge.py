@@ -45,10 +45,10 @@ class TestWords:
 
 
 class TestAgreement:
-    def test_of_a_model(self) -> None:
+    def test_agreement_of_a_model(self) -> None:
         assert agreement(judge()) == "kappa 0.80 (0.50 to 1.00), n = 10"
 
-    def test_of_the_evaluator_of_graphs(self) -> None:
+    def test_agreement_of_the_graph_evaluator(self) -> None:
         assert agreement(judge("graph")) == "r of CR 0.50 (0.10 to 0.75), n = 50; r of LC -, n = 0"
 
 

@@ -66,7 +66,7 @@ class TestWaitForRun:
             waiting.wait_for_run(client, ID, WaitLimits(timeout=0.05), lambda _: None)
         assert caught.value.exit_code is ExitCode.WAIT_TIMED_OUT
 
-    def test_a_run_that_does_not_exist_is_no_reason_to_wait(self) -> None:
+    def test_a_run_that_does_not_exist_is_not_a_reason_to_wait(self) -> None:
         with api(404) as client, pytest.raises(UsageError):
             waiting.wait_for_run(client, ID, WaitLimits(), lambda _: None)
 

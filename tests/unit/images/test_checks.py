@@ -45,7 +45,7 @@ class TestStarts:
         monkeypatch.setattr(desktop, "windows", busy)
         assert starts(desktop, "Editor", EDITOR.model_copy(update={"seconds": 5.0})).ok
 
-    def test_a_lost_desktop_is_no_failed_check(self, desktop: FakeDesktop) -> None:
+    def test_a_lost_desktop_is_not_a_failed_check(self, desktop: FakeDesktop) -> None:
         desktop.die()
         with pytest.raises(GuestLost):
             starts(desktop, "Editor", EDITOR)

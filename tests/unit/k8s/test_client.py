@@ -182,7 +182,7 @@ class TestList:
             connect(kubeconfig(tmp_path, port), "").get(PODS, "one")
         assert caught.value.message == f"the API server does not respond: {words}"
 
-    def test_a_name_that_nobody_knows_is_told_in_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_name_that_is_unknown_is_reported_in_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         file = Path(kubeconfig(tmp_path, 1))
         file.write_text(file.read_text().replace("127.0.0.1", "nobody.invalid"))
 

@@ -62,7 +62,7 @@ class TestSlots:
     def test_the_scarcest_decides(self, changes: dict[str, str], slots: int) -> None:
         assert seen(node(allocatable=changes)).slots == slots
 
-    def test_a_device_that_boots_no_machine_is_said_and_the_node_is_used_after_all_others(self) -> None:
+    def test_a_device_that_boots_no_machine_is_reported_and_the_node_is_used_after_all_others(self) -> None:
         result = seen(node(), emulated="a machine did not boot")
         assert (result.state, result.slots) == (NodeState.READY, 3)
         assert result.reason == emulated_words("a machine did not boot")
@@ -79,7 +79,7 @@ class TestSlots:
         assert seen(node(labels={"deskarena.dev/slots": "1"})).slots == 1
         assert seen(node(labels={"deskarena.dev/slots": "9"})).slots == 3
 
-    def test_a_label_that_is_no_number_is_told_and_left_out(self) -> None:
+    def test_a_label_that_is_not_a_number_is_reported_and_left_out(self) -> None:
         result = seen(node(labels={"deskarena.dev/slots": "two"}))
         assert (result.slots, result.reason) == (3, "its label deskarena.dev/slots is not a number: 'two'")
 

@@ -309,7 +309,7 @@ class TestHitch:
         told = [event("FailedMount", NO_TOKEN, at=at(16))]
         assert pod_status(creating(), told, uid=UID, hitch=120).why == "", "whoever has the slot next makes it"
 
-    def test_a_secret_that_was_never_made_is_no_reason_to_keep_the_pod(self) -> None:
+    def test_a_secret_that_was_never_made_is_not_a_reason_to_keep_the_pod(self) -> None:
         told = [event("FailedMount", NO_TOKEN, at=at(63)), event("FailedMount", NO_SUMMARY, at=at(123))]
         seen = pod_status(creating(), told, uid=UID)
         assert (seen.cause, seen.cause in PATIENT) == (Cause.ORPHANED, False)

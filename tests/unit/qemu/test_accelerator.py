@@ -75,7 +75,7 @@ class TestLockedCache:
             assert cache.read() is None
 
     @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"key": 1, "acceleration": {}}'])
-    def test_a_damaged_one_is_no_answer(self, folder: Path, content: str) -> None:
+    def test_a_damaged_one_is_not_an_answer(self, folder: Path, content: str) -> None:
         with locked_cache("auto") as cache:
             cache.write(ACCELERATED)
         (file,) = folder.glob("*.json")

@@ -85,7 +85,7 @@ class TestRounds:
 
 
 class TestErrors:
-    def test_a_reason_is_told_once_until_a_round_works_again(
+    def test_a_reason_is_reported_once_until_a_round_works_again(
         self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
     ) -> None:
         turns.error = Unavailable("the database is away")

@@ -36,7 +36,7 @@ class TestOwnFolders:
 
 
 class TestWine:
-    def test_a_command_that_fails_is_told_with_its_words(self, tmp_path: Path) -> None:
+    def test_a_command_that_fails_is_reported_with_its_words(self, tmp_path: Path) -> None:
         program = tmp_path / "wine64"
         program.write_text("#!/bin/sh\necho no display >&2; exit 2\n")
         program.chmod(0o755)

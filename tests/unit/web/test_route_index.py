@@ -106,7 +106,7 @@ class TestRequests:
     def test_below_a_root_path_are_answered_too(self, client: TestClient) -> None:
         assert TestClient(client.app, root_path="/tools").get("/tools/things/7").json() == "one 7"
 
-    def test_of_websockets_are_answered(self, client: TestClient) -> None:
+    def test_websocket_routes_are_found(self, client: TestClient) -> None:
         with client.websocket_connect("/ws/talk") as talk:
             assert talk.receive_text() == "hello"
 

@@ -48,7 +48,7 @@ class TestCompiledTemplates:
             .render()
         )
 
-    def test_a_changed_template_is_compiled_anew(self, temporary: Path) -> None:
+    def test_a_changed_template_is_compiled_again(self, temporary: Path) -> None:
         assert [self.page("one"), self.page("one"), self.page("two")] == ["one", "one", "two"]
         (kept,) = temporary.rglob("*.cache")
         kept.write_bytes(b"broken")

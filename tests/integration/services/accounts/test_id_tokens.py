@@ -153,7 +153,7 @@ class TestKeys:
         with pytest.raises(IdTokenRefused):
             verified(issuer, old, moment.issuers)
 
-    def test_an_issuer_that_calls_itself_otherwise_is_none(self, issuer: FakeIssuer) -> None:
+    def test_issuer_with_another_name_is_refused(self, issuer: FakeIssuer) -> None:
         issuer.calls_itself = "https://evil.example.org"
         with raises_code(Unavailable, "issuer_unavailable"):
             verified(issuer, issuer.token())

@@ -26,7 +26,7 @@ class TestPerson:
                 person(session, project, name, path="by")
             assert told.value.path == "by"
 
-    def test_a_program_is_no_person(self, installation: World) -> None:
+    def test_a_program_is_not_a_person(self, installation: World) -> None:
         with installation.work() as session:
             project, _ = installation.who(session)
             actor_for(session, project, "robot", ActorKind.PROGRAM)

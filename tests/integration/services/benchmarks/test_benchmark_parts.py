@@ -90,7 +90,7 @@ class TestVariants:
         runs = [loaded.submit(tasks=("files/a",), variant=variant) for variant in (None, "context=none")]
         assert runs[0].condition_hash != runs[1].condition_hash
 
-    def test_a_task_that_lost_its_variant_is_told(self, loaded: World) -> None:
+    def test_a_task_that_lost_its_variant_is_reported(self, loaded: World) -> None:
         with loaded.work() as session:
             row = session.scalars(select(Task).where(Task.name == "c")).one()
             with raises_code(NotFound, "variant_not_found", mentions=("editor/c", "context=none")):

@@ -65,7 +65,7 @@ def asked(request: pytest.FixtureRequest, listener: Listener) -> Callable[[str],
 
 
 class TestTls:
-    def test_a_certificate_that_nobody_knows_is_not_told_the_password(self, asked: Callable[[str], bytes]) -> None:
+    def test_unknown_certificate_does_not_receive_the_password(self, asked: Callable[[str], bytes]) -> None:
         assert asked("") == b""
 
     def test_an_own_authority_is_named_in_the_address(self, asked: Callable[[str], bytes], tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ class TestHeartbeat:
         with ready.work() as session:
             assert session.get_one(Worker, worker.id).state == "draining"
 
-    def test_an_unknown_worker_is_told_so(self, ready: World) -> None:
+    def test_an_unknown_worker_is_reported(self, ready: World) -> None:
         from uuid_utils.compat import uuid7
 
         with pytest.raises(NotFound):

@@ -261,7 +261,7 @@ class TestProtocol:
             with raises_code(Conflict, "task_in_progress"):
                 human_agent.begin(session, study.run.id, other.id, feasible=True)
 
-    def test_a_failure_is_told_after_the_rating_and_done_again_for_its_steps(self, installed: World) -> None:
+    def test_a_failure_is_reported_after_the_rating_and_done_again_for_its_steps(self, installed: World) -> None:
         study = HumanStudy(installed)
         failed = study.play(0.0)
         assert study.desk().next is NextAction.RATE

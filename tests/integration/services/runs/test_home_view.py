@@ -20,7 +20,7 @@ class TestWorkersThatWentAway:
     """Only one that died is a person's concern: workers are stopped whenever there are fewer of them to be."""
 
     @pytest.mark.parametrize("told", [True, False], ids=["its attempts ended by itself", "ended by its sign-off"])
-    def test_an_orderly_stop_is_no_alarm(self, ready: World, *, told: bool) -> None:
+    def test_an_orderly_stop_is_not_an_alarm(self, ready: World, *, told: bool) -> None:
         worker = ready.worker()
         ready.submit()
         claim = ready.must_claim(worker)

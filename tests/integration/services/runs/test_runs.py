@@ -361,6 +361,6 @@ class TestListRuns:
             assert ids(benchmark="starter") == [second.id, first.id]
             assert ids(benchmark="other") == []
 
-    def test_a_broken_cursor_is_told(self, ready: World) -> None:
+    def test_a_broken_cursor_is_reported(self, ready: World) -> None:
         with ready.work() as session, raises_code(Invalid, "invalid_cursor", path="cursor"):
             runs.list_runs(session, ready.who(session)[0], cursor="x")

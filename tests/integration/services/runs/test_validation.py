@@ -75,7 +75,7 @@ class TestValidationReport:
             "doing nothing scores 1, not 0"
         ]
 
-    def test_a_lost_episode_is_no_verdict(self, started: World) -> None:
+    def test_a_lost_episode_gives_no_verdict(self, started: World) -> None:
         finish(started, SOUND | {("oracle", "good"): None})
         found = report(started)
         assert (found.complete, found.ok) == (True, False)

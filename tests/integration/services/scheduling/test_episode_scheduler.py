@@ -190,7 +190,7 @@ class TestBounds:
                 session.execute(text("UPDATE agent_configuration SET human = true WHERE name = 'random'"))
             assert owners(queued, worker, 9) == {person.id: 1}
 
-    def test_a_worker_goes_on_with_its_own_slot_though_the_others_are_reserved(
+    def test_a_worker_continues_with_its_own_slot_though_the_others_are_reserved(
         self, queued: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         worker, _ = queued.worker(slots=2), queued.submit()

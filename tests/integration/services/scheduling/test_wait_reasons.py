@@ -312,7 +312,7 @@ class TestFirstPage:
 
 
 class TestRetuneRun:
-    def test_holds_from_the_next_claim_on_and_is_told(self, queued: World) -> None:
+    def test_holds_from_the_next_claim_on_and_is_reported(self, queued: World) -> None:
         worker, run = queued.worker(slots=9), queued.submit()
         before = run.config_hash
         for _ in range(2):

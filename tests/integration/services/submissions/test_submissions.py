@@ -71,7 +71,7 @@ def judge_all(world: World, prefer: str, name: str = "") -> int:
 
 
 class TestHandedIn:
-    def test_is_no_score_and_no_zero(self, installation: World) -> None:
+    def test_submission_is_neither_scored_nor_zero(self, installation: World) -> None:
         handed_in(installation, "noop")
         with installation.work() as session:
             episode = session.scalars(select(Episode)).one()
@@ -164,7 +164,7 @@ class TestNextPair:
         assert pair.left.task_id == pair.right.task_id == pair.task.id
         assert (pair.judged, pair.remaining) == (0, 3)
 
-    def test_none_without_two_works(self, installation: World) -> None:
+    def test_no_pair_without_two_submissions(self, installation: World) -> None:
         handed_in(installation, "noop")
         assert installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(1)) is None
 
@@ -186,7 +186,7 @@ class TestNextPair:
         assert judge_all(installation, "noop") == 0
         assert judge_all(installation, "noop", "Ada") == 3
 
-    def test_those_who_met_least_come_first(self, installation: World) -> None:
+    def test_least_compared_pairs_come_first(self, installation: World) -> None:
         handed_in(installation, "noop", "random", expert=True)
         first = installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(1))
         installation.do(
@@ -240,7 +240,7 @@ class TestBoard:
         )
         assert any("Never beaten nor equalled: human expert" in words for words in board.warnings)
 
-    def test_groups_that_nothing_connects_are_told(self, installation: World) -> None:
+    def test_groups_that_nothing_connects_are_reported(self, installation: World) -> None:
         handed_in(installation, "noop", "oracle", "always_fail", expert=True)
         entries = {name: work for work, name in contestants(installation).items()}
         actor = person(installation)

@@ -246,7 +246,7 @@ class TestFilesThatCannotBeHad:
         first, _ = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.message) == ("failed", "the store does not answer")
 
-    def test_a_task_that_cannot_be_read_fails_and_the_others_go_on(self, away: World, rescorer: Rescorer) -> None:
+    def test_a_task_that_cannot_be_read_fails_and_the_others_continue(self, away: World, rescorer: Rescorer) -> None:
         away.store.away = ""
         with away.work() as session:
             first = session.scalars(select(Reevaluation).order_by(Reevaluation.id)).first()

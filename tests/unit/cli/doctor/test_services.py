@@ -39,14 +39,14 @@ class TestOfYours:
         assert (found.state, "secret" in found.detail) == (CheckState.BROKEN, False)
         assert "DATABASE_URL" in found.install
 
-    def test_a_database_that_is_none(self, port: int) -> None:
+    def test_other_server_at_the_database_address_is_broken(self, port: int) -> None:
         found = servers.database({"DATABASE_URL": f"postgresql+psycopg://me:x@127.0.0.1:{port}/d"})
         assert found.state is CheckState.BROKEN
 
     def test_unreachable_broker_is_broken(self) -> None:
         assert servers.broker({"REDIS_URL": "redis://127.0.0.1:1/0"}).state is CheckState.BROKEN
 
-    def test_a_broker_that_takes_connections_and_is_none(self, port: int) -> None:
+    def test_other_server_at_the_broker_address_is_broken(self, port: int) -> None:
         found = servers.broker({"REDIS_URL": f"redis://127.0.0.1:{port}/0"})
         assert (found.state, "REDIS_URL" in found.install) == (CheckState.BROKEN, True)
 

@@ -51,7 +51,7 @@ class TestListen:
         assert port < free <= port + 50
         assert message.endswith("Nothing was started.")
 
-    def test_an_address_of_another_machine_is_said_so(self) -> None:
+    def test_an_address_of_another_machine_is_reported(self) -> None:
         with raises_code(StackError, "port_not_available", mentions="192.0.2.1"):
             listen("192.0.2.1", 8000)
 

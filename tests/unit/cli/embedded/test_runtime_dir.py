@@ -67,7 +67,7 @@ class TestRunnable:
         finally:
             shutil.rmtree(found.root.parent)
 
-    def test_a_program_that_runs_nowhere_is_said_so(
+    def test_a_program_that_runs_nowhere_is_reported(
         self, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(runtime_dir, "runtime_bases", lambda: (tmp_path,))

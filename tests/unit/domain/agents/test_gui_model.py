@@ -31,7 +31,7 @@ class TestConversation:
         assert roles(models.asked[-1]) == ["system", "user"]
         assert "Save the file." in texts(models.asked[-1])
 
-    def test_a_reply_that_cannot_be_read_is_told(self) -> None:
+    def test_a_reply_that_cannot_be_read_is_reported(self) -> None:
         models = FakeModels("I click somewhere.", WAIT)
         agent = begun("gui_model", models)
         first = agent.act(seen())

@@ -167,7 +167,7 @@ class TestFailures:
         with pytest.raises(ModelApiFailed):
             begun("prompt", FakeModels(ModelApiFailed("down"))).act(seen())
 
-    def test_a_first_request_that_is_refused_is_no_score(self) -> None:
+    def test_a_first_request_that_is_refused_is_not_a_score(self) -> None:
         with raises_code(ModelApiFailed, "model_request_rejected"):
             begun("prompt", FakeModels(Invalid("unknown field top_k"))).act(seen())
 

@@ -102,7 +102,7 @@ class TestFindings:
         (finding,) = findings(task)
         assert (finding.path, finding.severity, finding.unknown) == ("config.0", "error", "")
 
-    def test_a_check_that_breaks_is_told_and_breaks_nothing(self, broken_step: str) -> None:
+    def test_a_check_that_breaks_is_reported_and_breaks_nothing(self, broken_step: str) -> None:
         (finding,) = findings(make_task(setup=(SetupStep(type=broken_step),)))
         assert finding.message == "the check of set-up step 'breaks-in-a-test' broke: KeyError: 'nothing'"
 

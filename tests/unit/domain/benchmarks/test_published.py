@@ -58,7 +58,7 @@ class TestPublished:
         assert sum(not task.labels.feasible for task in loaded.tasks) == infeasible
         assert len(loaded.variants) == variants
 
-    def test_nothing_is_renamed_or_changed(self, suite: str, loaded: LoadedBenchmark, shared_dir: Path) -> None:
+    def test_published_tasks_are_unchanged(self, suite: str, loaded: LoadedBenchmark, shared_dir: Path) -> None:
         folder = shared_dir / "benchmarks" / COUNTS[suite][1]
         assert {str(task.key) for task in loaded.tasks} == {
             file.relative_to(folder).with_suffix("").as_posix() for file in folder.glob("*/*.json")

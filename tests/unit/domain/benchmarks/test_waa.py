@@ -71,7 +71,7 @@ class TestVariants:
     def test_the_tasks_alone_have_none(self) -> None:
         assert read("waa", SAMPLES / WAA_TASKS).variants == ()
 
-    def test_a_variant_of_no_task_is_told(self, tmp_path: Path) -> None:
+    def test_a_variant_of_no_task_is_reported(self, tmp_path: Path) -> None:
         files = shutil.copytree(SAMPLES / "waa", tmp_path / "waa")
         without = files.joinpath(*WAA_WITHOUT.parts[1:]) / "notepad"
         shutil.copy(without / "sample-draft-WOS.json", without / "another-WOS.json")

@@ -75,7 +75,7 @@ class TestPublished:
         assert len({url for task in loaded.tasks for url in external_assets(task)}) == 17
         assert list(loaded.assets) == ["mock/docs.python.org_3_library.html"]
 
-    def test_nothing_is_wrong_or_unknown(self, loaded: LoadedBenchmark) -> None:
+    def test_published_tasks_have_no_errors(self, loaded: LoadedBenchmark) -> None:
         tasks = [*loaded.tasks, *(variant.task for variant in loaded.variants)]
         wrong = {f"{task.key}: {one}" for task in tasks for one in findings(task, loaded.assets)}
         assert wrong == set()

@@ -30,7 +30,7 @@ class TestUnclear:
     def test_unclear_criteria_for_a_reviewer(self, instruction: str, words: str) -> None:
         assert any(words in line for line in unclear(instruction))
 
-    def test_a_word_inside_a_name_is_no_vague_word(self) -> None:
+    def test_a_word_inside_a_name_is_not_a_vague_word(self) -> None:
         assert unclear("Rename the file some-thing.txt to awesome.txt in Documents/etc/2025.") == []
 
     def test_missing_instruction_is_reported(self) -> None:

@@ -72,7 +72,7 @@ class TestWaits:
     def test_saving_waits_for_the_title_mark_to_disappear(self) -> None:
         assert self.steps(f"*{EDITOR}", EDITOR) == [{"hotkey": ["ctrl", "s"]}, {"wait_window_gone": f"*{EDITOR}"}]
 
-    def test_a_changed_file_is_waited_for_by_nobody(self) -> None:
+    def test_changed_file_is_not_waited_for(self) -> None:
         assert self.steps(EDITOR, f"*{EDITOR}") == [{"hotkey": ["ctrl", "s"]}]
 
     def test_dialog_is_waited_for(self) -> None:

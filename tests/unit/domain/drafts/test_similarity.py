@@ -20,7 +20,7 @@ class TestCosine:
         """Two words against three: shared are a, b and "a b"; 3 and 5 shingles: 3 / sqrt(3 * 5)."""
         assert math.isclose(cosine(shingles("a b"), shingles("a b c")), 3 / math.sqrt(15))
 
-    def test_nothing_is_like_nothing(self) -> None:
+    def test_empty_texts_are_not_similar(self) -> None:
         assert cosine(shingles(""), shingles("a")) == 0.0
 
     @given(WORDS, WORDS)

@@ -79,14 +79,16 @@ class TestLetThrough:
 
 class TestReaders:
     @EACH
-    def test_of_documents(self, error: Exception, tmp_path: Path) -> None:
+    def test_document_reader_raises_infrastructure_errors(self, error: Exception, tmp_path: Path) -> None:
         with pytest.raises(type(error)):
             read_document(save(tmp_path / "a.docx", p("x")), raising(error))
         with pytest.raises(type(error)):
             read_odt(save_odt(tmp_path / "a.odt", "<text:p>a</text:p>"), raising(error))
 
     @EACH
-    def test_of_words(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_word_metric_raises_infrastructure_errors(
+        self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path = save(tmp_path / "a.docx", p("x"))
         monkeypatch.setattr("docx.Document", raising(error))
         with pytest.raises(type(error)):
@@ -95,7 +97,7 @@ class TestReaders:
             fuzzy_place_math(path, {"expected": ["x"]})
 
     @EACH
-    def test_of_slides(self, error: Exception, tmp_path: Path) -> None:
+    def test_slide_reader_raises_infrastructure_errors(self, error: Exception, tmp_path: Path) -> None:
         from pptx import Presentation
 
         path = str(tmp_path / "a.pptx")
@@ -104,7 +106,9 @@ class TestReaders:
             look_into(path, raising(error))
 
     @EACH
-    def test_of_pictures(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_picture_reader_raises_infrastructure_errors(
+        self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path = tmp_path / "a.png"
         path.write_bytes(png())
         for function in ("PIL.ImageOps.exif_transpose", "PIL.Image.open"):
@@ -113,7 +117,9 @@ class TestReaders:
                 read_picture(str(path))
 
     @EACH
-    def test_of_workbooks(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_workbook_reader_raises_infrastructure_errors(
+        self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         from openpyxl import Workbook  # type: ignore[import-untyped]
 
         path = tmp_path / "a.xlsx"
@@ -124,7 +130,9 @@ class TestReaders:
             ContentFromVmFile().read([Blob(name="/a.xlsx", data=path.read_bytes())], parameters, tmp_path)
 
     @EACH
-    def test_of_packages_and_tags(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_package_and_tag_readers_raise_infrastructure_errors(
+        self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path = save(tmp_path / "a.docx", p("x"))
         monkeypatch.setattr("tinytag.TinyTag.get", raising(error))
         with pytest.raises(type(error)):

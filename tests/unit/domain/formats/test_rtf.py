@@ -21,7 +21,7 @@ def bold_of(data: bytes) -> str:
 
 
 class TestReadRtf:
-    def test_paragraphs_without_what_is_no_text(self) -> None:
+    def test_paragraphs_without_what_is_not_text(self) -> None:
         assert texts(WORDPAD) == ["Summer party", "Bring cake, said J\u00f6rg \u2014 or not.", ""]
 
     def test_bold_text(self) -> None:

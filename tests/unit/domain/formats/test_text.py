@@ -20,5 +20,5 @@ class TestReadText:
             texts.append(read_text(str(tmp_path / "a"))[0])
         assert texts == ["\uf7ff\uf7ffabc", "cba\uf7fe\uf7ff", "\uf7fe\uf7edabc", "\u00e9\uf7e9"]
 
-    def test_a_folder_is_no_file(self, tmp_path: Path) -> None:
+    def test_a_folder_is_not_a_file(self, tmp_path: Path) -> None:
         assert read_text(str(tmp_path)) == (None, "the file does not exist")

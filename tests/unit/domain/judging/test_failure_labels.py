@@ -65,10 +65,10 @@ class TestSuggestions:
             StepFacts(1, [CLICK], None),
         ],
     )
-    def test_another_screen_or_action_is_no_repetition(self, second: StepFacts) -> None:
+    def test_another_screen_or_action_is_not_a_repetition(self, second: StepFacts) -> None:
         assert found(StepFacts(0, [CLICK], "a" if second.screen else None), second) == {}
 
-    def test_waiting_twice_is_no_repetition(self) -> None:
+    def test_waiting_twice_is_not_a_repetition(self) -> None:
         assert found(StepFacts(0, [WAIT], "a"), StepFacts(1, [WAIT], "a")) == {}
 
     def test_actions_outside_the_space(self) -> None:
@@ -79,7 +79,7 @@ class TestSuggestions:
         ]
         assert found(*steps) == {"invalid": 1}
 
-    def test_a_grounder_that_finds_nothing_is_no_invalid_action(self) -> None:
+    def test_a_grounder_that_finds_nothing_is_not_an_invalid_action(self) -> None:
         steps = [StepFacts(0, [CLICK], "a"), StepFacts(1, [], "b", "nowhere", grounder_failed=True)]
         assert found(*steps) == {"grounding": 1}
 

@@ -74,7 +74,7 @@ class TestWork:
         desktop.still_moving = 60.0
         assert work_on(desktop, Action(type=ActionType.WAIT)).results == [{"waited": 5.0}]
 
-    def test_nothing_is_carried_out_after_the_end(self) -> None:
+    def test_actions_after_the_end_are_skipped(self) -> None:
         desktop = FakeDesktop()
         work = work_on(desktop, typing("a"), Action(type=ActionType.DONE), typing("b"))
         assert [action.text for action in desktop.performed] == ["a"]
@@ -117,7 +117,7 @@ class TestSettle:
         desktop.still_moving = 0.7
         assert settle(desktop, desktop.clock, Settle(quiet=0.2, timeout=2.0)) == pytest.approx(0.9)
 
-    def test_or_when_it_has_waited_long_enough(self) -> None:
+    def test_wait_ends_at_its_timeout(self) -> None:
         desktop = FakeDesktop()
         desktop.still_moving = 60.0
         assert settle(desktop, desktop.clock, Settle(quiet=0.2, timeout=2.0)) == pytest.approx(2.0)

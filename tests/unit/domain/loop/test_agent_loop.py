@@ -161,13 +161,13 @@ class TestTime:
 
 
 class TestInvalid:
-    def test_the_agent_is_told_in_its_next_observation(self) -> None:
+    def test_invalid_action_is_reported_in_the_next_observation(self) -> None:
         episode = LoopRun(BAD, DONE)
         assert episode.run() is EndedBy.DONE
         assert "unknown key 'hyperdrive'" in episode.agent.seen[1].note
         assert "unknown key" in episode.steps[1].observation.note
 
-    def test_the_note_is_told_once(self) -> None:
+    def test_note_is_shown_once(self) -> None:
         episode = LoopRun(BAD, TYPE, DONE)
         episode.run()
         assert episode.agent.seen[2].note == ""
@@ -218,7 +218,7 @@ class TestLost:
         assert episode.agent.closed == 1
 
     @pytest.mark.parametrize("when", ["reset", "act"])
-    def test_a_server_of_ours_that_is_away_is_no_failure_of_the_agent(self, when: str) -> None:
+    def test_a_server_of_ours_that_is_away_is_not_a_failure_of_the_agent(self, when: str) -> None:
         error = Unavailable("the database is away")
         episode = LoopRun(TYPE, on_reset=error) if when == "reset" else LoopRun(TYPE, error)
         with raises_code(ClusterLost, "service_unavailable", mentions="the database is away"):

@@ -67,7 +67,7 @@ class TestTakeOver:
         played = Played(FakeControl(*[by_hand("x")] * 4), TYPE, DONE, max_steps=2)
         assert played.run() is EndedBy.DONE
 
-    def test_nor_of_its_time(self) -> None:
+    def test_person_does_not_use_the_agents_time(self) -> None:
         control = FakeControl(by_hand("x"), waits=3)
         played = Played(control, DONE, max_seconds=10)
         control.on_wait = lambda: played.desktop.clock.advance(100.0)

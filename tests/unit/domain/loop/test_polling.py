@@ -18,6 +18,6 @@ def test_looks_longer_where_programs_take_longer(patience: float, looks: int) ->
     assert len(seen) == looks
 
 
-def test_goes_on_as_soon_as_it_sees_it() -> None:
+def test_returns_as_soon_as_the_condition_holds() -> None:
     result = iter((False, True))
     assert look_again(FakeDesktop(), lambda: next(result))

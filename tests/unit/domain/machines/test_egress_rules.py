@@ -58,7 +58,7 @@ class TestMocked:
 
 
 class TestHosts:
-    def test_none_but_the_operators_where_the_network_is_off(self) -> None:
+    def test_only_configured_hosts_without_network_access(self) -> None:
         assert way_out(("chrome_open_tabs", {"urls_to_open": ["https://a.example/"]})).hosts == ("ours.example",)
 
     def test_the_tasks_own(self) -> None:

@@ -69,11 +69,11 @@ class TestFindings:
         )  # fmt: skip
         assert [result.ailment for result in findings(everything, LIMITS)] == list(Ailment)
 
-    def test_a_slow_answer_is_no_wrong_clock(self) -> None:
+    def test_a_slow_answer_is_not_a_wrong_clock(self) -> None:
         slow = HealthReply(health_of(SCREEN, clock=NOW), NOW - 20, NOW + 20, SCREEN, (1280, 800))
         assert findings(slow, LIMITS) == ()
 
-    def test_memory_that_nobody_can_tell_is_no_failure(self) -> None:
+    def test_memory_that_nobody_can_tell_is_not_a_failure(self) -> None:
         assert told(memory_free=None) == []
 
     def test_a_newer_guest_is_understood(self) -> None:

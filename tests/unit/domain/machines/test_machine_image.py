@@ -62,13 +62,13 @@ class TestReadAndWrite:
         assert read_image(folder) == _image(folder)
         assert verify(folder) == _image(folder)
 
-    def test_nothing_of_it_can_be_written_again_by_accident(self, folder: Path) -> None:
+    def test_image_files_are_read_only(self, folder: Path) -> None:
         assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o444}
 
     def test_only_its_files_are_there(self, folder: Path) -> None:
         assert {path.name for path in folder.iterdir()} == {"image.json", "disk.qcow2", "vmlinuz", "initrd.img"}
 
-    def test_a_build_that_did_not_end_is_no_image(self, folder: Path) -> None:
+    def test_a_build_that_did_not_end_is_not_an_image(self, folder: Path) -> None:
         (folder / "image.json").unlink()
         with raises_code(NotFound, "image_not_found", mentions="image.json"):
             read_image(folder)
@@ -93,7 +93,7 @@ class TestReadAndWrite:
         with raises_code(Invalid, "image_damaged"):
             verify(folder)
 
-    def test_a_renamed_folder_is_told(self, folder: Path) -> None:
+    def test_a_renamed_folder_is_reported(self, folder: Path) -> None:
         moved = folder.rename(folder.with_name("other"))
         with raises_code(Invalid, "invalid_image", mentions="other"):
             read_image(moved)
@@ -108,7 +108,7 @@ class TestReadAndWrite:
             read_image(folder)
         assert caught.value.path == f"{file}.disk.sha256"
 
-    def test_no_json_is_told(self, folder: Path) -> None:
+    def test_invalid_json_is_reported(self, folder: Path) -> None:
         (folder / "image.json").chmod(0o644)
         (folder / "image.json").write_text("{")
         with raises_code(Invalid, "invalid_image", mentions="JSON"):
@@ -183,13 +183,13 @@ class TestFind:
         assert find_image(folder.parent, "default", default="windows")[0] == other
         assert find_image(folder.parent, "linux-minimal", default="windows")[0] == folder
 
-    def test_of_several_none_is_the_default(self, folder: Path) -> None:
+    def test_no_default_among_several_images(self, folder: Path) -> None:
         other = folder.with_name("windows")
         write_image(other, _image(other))
         with raises_code(NotFound, "image_not_found", mentions="2"):
             find_image(folder.parent, "default")
 
-    def test_where_there_is_no_folder_there_is_no_image(self, tmp_path: Path) -> None:
+    def test_missing_folder_has_no_image(self, tmp_path: Path) -> None:
         with raises_code(NotFound, "image_not_found", mentions="0"):
             find_image(tmp_path / "images", "default")
 

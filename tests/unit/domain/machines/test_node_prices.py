@@ -60,7 +60,7 @@ class TestNodesCost:
             ([used(day=date(2025, 1, 1))], "Standard_D8_v3"),
         ],
     )
-    def test_without_a_price_there_is_none_and_never_0(self, uses: list[NodeHours], names: str) -> None:
+    def test_cost_without_a_price_is_unknown_and_not_0(self, uses: list[NodeHours], names: str) -> None:
         cost = nodes_cost(uses, PRICES)
         assert (cost.value, cost.currency, cost.since) == (None, "", ())
         assert names in cost.missing

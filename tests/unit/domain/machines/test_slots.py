@@ -37,14 +37,14 @@ class TestCounted:
         assert slot_count(room(cores=1), DesktopNeeds(cores=2.0)).number == 1
 
     @pytest.mark.parametrize("machine", [room(memory=0.5), room(memory=1.9), room(disk=1)])
-    def test_without_room_there_is_none(self, machine: FreeResources) -> None:
+    def test_no_room_gives_no_slots(self, machine: FreeResources) -> None:
         assert slot_count(machine, NEED).number == 0
 
     def test_a_configured_number_of_slots_takes_precedence(self) -> None:
         assert slot_count(room(cores=4), NEED, slot_limit=2).reason == "set to 2"
         assert slot_count(room(cores=4), NEED, slot_limit=0).number == 0
 
-    def test_more_than_there_is_room_for_is_said(self) -> None:
+    def test_more_than_there_is_room_for_is_reported(self) -> None:
         count = slot_count(room(cores=4), NEED, slot_limit=9)
         assert (count.number, count.reason) == (9, "set to 9: more than the machine has room for (4)")
 
@@ -62,7 +62,7 @@ class TestLargest:
         result = largest([DesktopNeeds(memory=5, cores=1, disk=1), DesktopNeeds(memory=1, cores=3, disk=9)])
         assert result == DesktopNeeds(memory=5, cores=3, disk=9)
 
-    def test_of_none(self) -> None:
+    def test_largest_need_of_none_is_empty(self) -> None:
         assert largest([]) == DesktopNeeds()
 
 

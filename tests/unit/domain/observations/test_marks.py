@@ -36,7 +36,7 @@ class TestMerged:
     def test_the_trees_element_counts_whatever_order_was_asked_for(self) -> None:
         assert texts(merge_elements([[READ, FAR], [SAVE]], "inside", 0.7)) == ["Save", "Elsewhere"]
 
-    def test_of_two_others_the_first(self) -> None:
+    def test_first_of_two_overlapping_elements_wins(self) -> None:
         seen = element("icon", 12, 11, 90, 18, origin="detector")
         assert texts(merge_elements([[READ], [seen]], "inside", 0.7)) == ["Save it"]
         assert texts(merge_elements([[seen], [READ]], "inside", 0.7)) == ["icon"]
@@ -57,7 +57,7 @@ class TestMerged:
         panel = element("panel", 0, 0, 600, 400, tag="table-cell")
         assert texts(merge_elements([[panel, SAVE], [READ, FAR]], "inside", 0.7)) == ["panel", "Save", "Elsewhere"]
 
-    def test_nor_does_a_document_that_tells_nothing_of_what_is_in_it(self) -> None:
+    def test_empty_document_displaces_nothing(self) -> None:
         page = element("page", 0, 0, 600, 400, tag="document-web")
         assert texts(merge_elements([[page], [READ]], "inside", 0.7)) == ["page", "Save it"]
 
@@ -65,10 +65,10 @@ class TestMerged:
         beside = element("beside", 100, 10, 100, 20, origin="ocr")
         assert texts(merge_elements([[SAVE], [beside]], "inside", 0.7)) == ["Save", "beside"]
 
-    def test_all_of_it_without_a_rule(self) -> None:
+    def test_rule_none_preserves_all(self) -> None:
         assert texts(merge_elements([[READ], [SAVE, SAVE]], "none", 0.7)) == ["Save", "Save", "Save it"]
 
-    def test_nothing(self) -> None:
+    def test_no_elements_merge_to_none(self) -> None:
         assert merge_elements([[], []], "inside", 0.7) == []
 
     @pytest.mark.parametrize("rule", ["inside", "iou"])

@@ -110,7 +110,7 @@ class TestTree:
         assert [mark.text for mark in case.marks()] == ["Save"]
         assert [mark.text for mark in case.marks(plain=True)] == ["Save", "ghost"]
 
-    def test_so_many_and_no_more(self, case: Case) -> None:
+    def test_number_of_marks_is_limited(self, case: Case) -> None:
         case.desktop.tree = tree(*(node("link", f"n{i}", at=(i, 3 * i), size=(9, 2)) for i in range(100)))
         assert [mark.id for mark in case.marks(plain=True, max_marks=7)] == list(range(1, 8))
 
@@ -137,7 +137,7 @@ class TestDom:
         case.desktop.open_windows.append(FakeWindow(title="editor", x=60, y=90, width=60, height=60))
         assert [mark.text for mark in case.marks("dom", plain=True)] == ["far"]
 
-    def test_no_browser_is_no_failure(self, case: Case) -> None:
+    def test_no_browser_is_not_a_failure(self, case: Case) -> None:
         case.browser.running = False
         seen = case.seen("dom")
         assert (seen.marks, seen.note) == ((), "")
@@ -147,7 +147,7 @@ class TestDom:
         case.browser.on_evaluate = lambda _tab, _expression: None
         assert case.marks("dom") == ()
 
-    def test_a_page_that_hangs_is_told(self, case: Case) -> None:
+    def test_a_page_that_hangs_is_reported(self, case: Case) -> None:
         from backend.domain.errors import GuestRefused
 
         def hang(_tab: Tab, _expression: str) -> None:
@@ -244,7 +244,7 @@ class TestDetector:
         with pytest.raises(ModelApiFailed):
             case.seen("detector", detector="omni")
 
-    def test_a_detector_that_nobody_configured(self, case: Case) -> None:
+    def test_unknown_detector_is_refused(self, case: Case) -> None:
         with pytest.raises(ModelApiFailed):
             case.seen("detector", detector="other")
 
@@ -258,13 +258,13 @@ class TestMixture:
 
 
 class TestWithoutEyes:
-    def test_says_that_there_are_none(self) -> None:
+    def test_missing_perception_tools_are_reported(self) -> None:
         with raises_code(ClusterLost, "perception_not_available"):
             SetOfMarks(MarkOptions(sources=("dom",))).observe(FakeDesktop(), 0)
 
 
 class TestWaa:
-    def test_gives_all_of_it(self, case: Case) -> None:
+    def test_observation_contains_everything(self, case: Case) -> None:
         case.page(row("Buy", 100, 20, 160, 40))
         case.desktop.clipboard_text = "copied"
         space = Waa(eyes=case.eyes)

@@ -45,12 +45,12 @@ class TestTitlesOfTabs:
         browser.open("http://b/")
         assert titles_of_tabs(FakeEyes(browser)) == ("B", "A")
 
-    def test_none_without_a_browser(self) -> None:
+    def test_no_titles_without_a_browser(self) -> None:
         assert titles_of_tabs(FakeEyes()) == ()
 
 
 class TestExtras:
-    def test_nothing_unless_asked_for(self) -> None:
+    def test_extras_are_off_by_default(self) -> None:
         seen = Screenshot().observe(FakeDesktop(), 0)
         assert (seen.windows, seen.tabs, seen.clipboard, seen.terminal, seen.previous) == (None,) * 5
 

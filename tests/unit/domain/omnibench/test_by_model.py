@@ -36,7 +36,7 @@ class TestRetold:
         assert "must be done before" not in words
         assert "pack:" not in words
 
-    def test_the_model_is_told_its_mistake_and_asked_again(self) -> None:
+    def test_inconsistent_text_is_retried_with_the_mistake(self) -> None:
         short = TEXT.replace("milk", "oats")
         result, models = told({"instruction": short}, {**ASKED, "before": []}, {"instruction": TEXT}, ASKED)
         assert result is not None
@@ -44,13 +44,13 @@ class TestRetold:
         assert "it lacks 'milk'" in again
         assert "it does not say that write must be done before pack" in again
 
-    def test_one_that_never_says_it_is_left_out(self) -> None:
+    def test_text_that_stays_inconsistent_is_dropped(self) -> None:
         result, _ = told(
             {"instruction": TEXT}, {**ASKED, "before": [["A", "B"]]}, {"instruction": TEXT}, {"asked": ["A"]}
         )
         assert result is None
 
-    def test_answers_that_are_none(self) -> None:
+    def test_invalid_replies_are_dropped(self) -> None:
         assert told("no", {"instruction": 7})[0] is None
         assert (
             told({"instruction": TEXT}, "no", {"instruction": TEXT}, {"asked": ["A", "B", "C"], "before": [["Z"]]})[0]

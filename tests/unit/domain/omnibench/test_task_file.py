@@ -18,7 +18,7 @@ class TestReadTask:
         assert result.graph.node("write").values == POOL["write"].available_parameters[0]
         assert (result.intent, result.low, result.orders) == ("Tidy up.", "", ())
 
-    def test_a_list_with_an_empty_list_is_no_successor(self) -> None:
+    def test_a_list_with_an_empty_list_is_not_a_successor(self) -> None:
         raw: dict[str, Any] = task_json(["write", "pack"], {"write": ["pack"], "pack": [[]]})  # type: ignore[list-item]
         assert read_task(raw, "1", POOL).graph.after == {"write": (), "pack": ("write",)}
 

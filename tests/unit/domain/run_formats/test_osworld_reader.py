@@ -67,7 +67,7 @@ class TestResults:
         example(tmp_path, "os/a", "1", step(1), {**step(2, "DONE"), "info": info})
         assert read_results(tmp_path).episodes[0].ended_by == ended_by
 
-    def test_none_is_no_zero(self, tmp_path: Path) -> None:
+    def test_none_is_not_zero(self, tmp_path: Path) -> None:
         example(tmp_path, "os/a")
         example(tmp_path, "os/b", None, step(1), {"Error": "Time limit exceeded in os/b"})
         example(tmp_path, "os/c", None)
@@ -75,7 +75,7 @@ class TestResults:
         assert (episodes["os/b"].score, episodes["os/b"].error) == (None, "Time limit exceeded in os/b")
         assert (episodes["os/c"].score, episodes["os/c"].error) == (None, "no result.txt")
 
-    def test_of_several_passes(self, tmp_path: Path) -> None:
+    def test_several_passes_are_read(self, tmp_path: Path) -> None:
         for number in (1, 2):
             example(tmp_path, "os/a", f"{number - 1}", base=f"pass_{number}/a/b/c")
         assert [(each.repeat, each.score) for each in read_results(tmp_path).episodes] == [(1, 0.0), (2, 1.0)]

@@ -62,7 +62,7 @@ class TestPerceptualHash:
 
 class TestChanges:
     @pytest.mark.parametrize("image", [None, ImageView(), ImageView(scale=1.0)])
-    def test_nothing(self, image: ImageView | None) -> None:
+    def test_equal_screens_have_no_changes(self, image: ImageView | None) -> None:
         assert not changes(image)
 
     @pytest.mark.parametrize("image", [ImageView(scale=0.8), ImageView(fit=(9, 9)), ImageView(beside_previous=True)])
@@ -175,7 +175,7 @@ class TestClickedBox:
         assert clicked_box([CLICK, Action(type=ActionType.CLICK, x=300, y=300)], ()) == (280, 280, 320, 320)
 
     @pytest.mark.parametrize("kind", [ActionType.MOVE_TO, ActionType.TYPING, ActionType.PYTHON, ActionType.WAIT])
-    def test_nothing_was_clicked(self, kind: ActionType) -> None:
+    def test_actions_without_a_click_have_no_box(self, kind: ActionType) -> None:
         assert clicked_box([Action(type=kind, x=1, y=1, text="x")], ()) is None
 
     def test_where_is_not_known(self) -> None:

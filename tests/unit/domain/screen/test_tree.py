@@ -44,7 +44,7 @@ class TestNodes:
     def test_a_state_that_is_false_is_none(self) -> None:
         assert names(node("link", "x", states=("showing", "visible"), st_enabled="false")) == []
 
-    def test_an_attribute_of_the_application_is_no_state(self) -> None:
+    def test_an_attribute_of_the_application_is_not_a_state(self) -> None:
         assert names(node("link", "x", states=("visible", "enabled"), attr_showing="true")) == []
 
     def test_needs_a_name_a_text_or_a_picture(self) -> None:
@@ -104,7 +104,7 @@ class TestNodes:
         with raises_code(Invalid, "invalid_accessibility_tree"):
             nodes(wrong)
 
-    def test_depth_is_no_danger(self) -> None:
+    def test_depth_is_not_a_danger(self) -> None:
         deep = "<panel>" * 50_000 + "</panel>" * 50_000
         assert names(deep, BUTTON) == ["Save"]
 
@@ -144,7 +144,7 @@ class TestLinear:
             "[... 1 more]",
         ]
 
-    def test_all_of_it_where_it_fits(self) -> None:
+    def test_short_tree_is_not_truncated(self) -> None:
         xml = tree(node("label", "one"))
         assert linear(xml, most_tokens=10_000) == linear(xml)
 

@@ -40,7 +40,7 @@ class TestOpenTabs:
         with raises_code(TaskSetupFailed, "page_not_opened", mentions="two.example"):
             run_step(context, "chrome_open_tabs", {"urls_to_open": [FIRST, SECOND]})
 
-    def test_a_page_that_goes_on_loading(self) -> None:
+    def test_a_page_that_continues_loading(self) -> None:
         context = place()
         browser_of(context).slow.add(FIRST)
         run_step(context, "edge_open_tabs", {"urls_to_open": [FIRST, SECOND]})

@@ -147,11 +147,11 @@ class TestOthers:
         assert Image.open(io.BytesIO(make(form, FileRequest(f"a.{form}", (prompt,))))).size == size
 
     @pytest.mark.parametrize("prompt", ["00x600的图片", "600x00的风景", "10x10的城市天际线"])
-    def test_but_never_none(self, prompt: str) -> None:
+    def test_picture_has_at_least_one_pixel(self, prompt: str) -> None:
         assert min(Image.open(io.BytesIO(make("png", FileRequest("a.png", (prompt,))))).size) >= 1
 
     @pytest.mark.parametrize("form", ["png", "jpg"])
-    def test_and_weight(self, form: str) -> None:
+    def test_picture_has_the_requested_size_in_bytes(self, form: str) -> None:
         data = make(form, FileRequest(f"a.{form}", ("约50KB的图标",)))
         assert len(data) == 50_000
         Image.open(io.BytesIO(data)).load()

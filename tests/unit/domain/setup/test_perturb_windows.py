@@ -51,7 +51,7 @@ class TestMoved:
         assert rectangle(one) == rectangle(same)
         assert rectangle(one) != rectangle(other)
 
-    def test_one_that_fills_the_screen_gets_room_first(self) -> None:
+    def test_full_screen_window_is_shrunk_first(self) -> None:
         window = FakeWindow("task", x=0, y=0, width=1000, height=800)
         perturb(place(window), "moved")
         assert (window.width, window.height) == (750, 600)
@@ -63,7 +63,7 @@ class TestMoved:
         assert rectangle(below) == rectangle(FakeWindow("below"))
         assert rectangle(active) != rectangle(FakeWindow("active"))
 
-    def test_one_that_stays_is_a_failure(self) -> None:
+    def test_window_that_does_not_move_fails(self) -> None:
         context = place(FakeWindow("task"))
         stays = {"window": vars(FakeWindow("task"))}
         context.desktop.routes["POST", "/setup/place_window"] = stays
@@ -101,14 +101,14 @@ class TestShrunk:
         context.desktop.routes["POST", "/setup/place_window"] = answer
         return context
 
-    def test_one_at_its_minimum_is_well(self) -> None:
+    def test_window_at_its_minimum_passes(self) -> None:
         perturb(self.refusing(width=300, height=200), "shrunk")
 
-    def test_one_that_grows_is_a_failure(self) -> None:
+    def test_window_that_grows_fails(self) -> None:
         with raises_code(TaskSetupFailed, "window_not_perturbed"):
             perturb(self.refusing(width=301, height=200), "shrunk")
 
-    def test_one_that_still_fills_the_screen_is_a_failure(self) -> None:
+    def test_window_that_still_fills_the_screen_fails(self) -> None:
         context = place(FakeWindow("task", width=1000, height=800))
         context.desktop.routes["POST", "/setup/place_window"] = {"window": vars(context.desktop.open_windows[0])}
         with raises_code(TaskSetupFailed, "window_not_perturbed"):

@@ -57,7 +57,7 @@ class TestMetrics:
         results = named(OfflineProtocol.ANDROID_CONTROL, steps(a=[RIGHT], b=[RIGHT], c=[WRONG], d=[WRONG]))
         assert results["step_success"].interval == pytest.approx(wilson(2, 4))
 
-    def test_steps_of_one_task_are_no_independent_trials(self) -> None:
+    def test_steps_of_one_task_are_not_independent_trials(self) -> None:
         spread = named(
             OfflineProtocol.ANDROID_CONTROL, steps(**{str(n): [RIGHT if n % 2 else WRONG] for n in range(20)})
         )
@@ -79,14 +79,14 @@ class TestMetrics:
         results = named(OfflineProtocol.OMNIACT, steps(a=[RIGHT._replace(penalty=4.0)], b=[RIGHT]))
         assert results["action_score"].value == 0.5
 
-    def test_a_step_without_an_answer_is_no_zero(self) -> None:
+    def test_a_step_without_an_answer_is_not_zero(self) -> None:
         results = named(OfflineProtocol.ANDROID_CONTROL, steps(a=[RIGHT, None], b=[RIGHT], c=[WRONG, None]))
         assert results["step_success"].value == pytest.approx(2 / 3)
         assert results["step_success"].n == 3
         # a is open, b succeeded, c has failed whatever its other step would have been.
         assert (results["task_success"].value, results["task_success"].n) == (0.5, 2)
 
-    def test_nothing_answered_gives_no_number(self) -> None:
+    def test_no_answers_give_no_value(self) -> None:
         assert {result.value for result in metrics(OfflineProtocol.MIND2WEB, steps(a=[None]))} == {None}
 
 

@@ -63,7 +63,7 @@ class TestMind2Web:
         one = score(CLICK, action("CLICK", x=399, y=420))
         assert (one.element, one.web_success, one.grounding) == (False, False, True)
 
-    def test_the_right_element_with_half_of_the_text_is_no_success(self) -> None:
+    def test_the_right_element_with_half_of_the_text_is_not_a_success(self) -> None:
         one = score(TYPE, action("CLICK", x=450, y=420), action("TYPING", text="York"))
         assert (one.element, one.web_success) == (True, False)
         assert one.operation_f1 == pytest.approx(0.8)
@@ -115,7 +115,7 @@ class TestAndroidControl:
         assert score(back, action("HOTKEY", keys=("Alt", "Left"))).step_success
         assert not score(back, action("PRESS", keys=("home",))).type_match
 
-    def test_a_click_is_no_long_press(self) -> None:
+    def test_a_click_is_not_a_long_press(self) -> None:
         assert not score(right(action("MOUSE_DOWN", x=1, y=1)), action("CLICK", x=1, y=1)).type_match
 
 
@@ -149,7 +149,7 @@ class TestOmniAct:
         assert score(reference, action("TYPING", text="the cat sat down")).penalty == 0.0
         assert score(reference, action("TYPING", text="xyz")).action_score == 0.0
 
-    def test_waiting_and_done_are_no_part_of_the_script(self) -> None:
+    def test_waiting_and_done_are_not_part_of_the_script(self) -> None:
         one = score(CLICK, action("WAIT"), action("CLICK", x=450, y=420), action("DONE"))
         assert one.action_score == pytest.approx(0.1)
         assert score(right(action("DONE")), action("DONE")).sequence_most == 0.0

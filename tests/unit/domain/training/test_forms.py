@@ -50,7 +50,7 @@ class TestChat:
         assert [part["type"] for part in second["content"]] == ["image"]
         assert [json.loads(line)["type"] for line in last["content"][0]["text"].split("\n")] == ["TYPING", "DONE"]
 
-    def test_steps_without_an_action_are_no_turns(self) -> None:
+    def test_steps_without_an_action_are_not_turns(self) -> None:
         (row,) = Chat().rows(recorded(step(0, invalid="what?"), step(1, click())))
         assert len(row["messages"]) == 3
         assert row["messages"][1]["content"][0]["text"] == "Save the report."

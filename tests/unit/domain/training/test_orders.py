@@ -42,6 +42,6 @@ class TestNumberOf:
         assert number_of((*wide, "more"), {**wide, "more": []}) is None
 
     @pytest.mark.parametrize("order", [("b", "a"), ("a",), ("a", "a"), ("a", "c")])
-    def test_refuses_what_is_no_order(self, order: tuple[str, ...]) -> None:
+    def test_invalid_order_is_refused(self, order: tuple[str, ...]) -> None:
         with pytest.raises(ValueError, match=r"once|early"):
             number_of(order, {"a": (), "b": ("a",)})

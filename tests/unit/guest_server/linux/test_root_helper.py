@@ -67,14 +67,14 @@ class TestServe:
             with raises_fields(GuestError, kind="failed", mentions="not permitted"):
                 running.client.add_entropy(b"x" * 64)
 
-    def test_a_refusal_of_the_system_is_told_and_the_next_request_is_answered(self, running: Running) -> None:
+    def test_a_refusal_of_the_system_is_reported_and_the_next_request_is_answered(self, running: Running) -> None:
         running.places.bundle.unlink()
         running.places.bundle.mkdir()
         with raises_fields(GuestError, kind="failed", mentions="IsADirectoryError"):
             running.client.trust(OURS)
         running.client.set_clock(2.0)
 
-    def test_a_helper_that_has_gone_is_told(self, tmp_path: Path) -> None:
+    def test_a_helper_that_has_gone_is_reported(self, tmp_path: Path) -> None:
         with raises_fields(GuestError, kind="not_available"):
             RootHelper(str(tmp_path / "nothing"))
 

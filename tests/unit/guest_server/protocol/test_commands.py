@@ -27,6 +27,6 @@ class TestReadCommand:
     def test_forms(self, given: dict[str, Any], spec: CommandSpec) -> None:
         assert read_command(RequestParams(given), MACHINE) == spec
 
-    def test_an_open_quote_is_said(self) -> None:
+    def test_an_open_quote_is_reported(self) -> None:
         with raises_fields(GuestError, kind="bad_request", mentions="'command'"):
             read_command(RequestParams({"command": "echo 'a"}), MACHINE)

@@ -17,7 +17,7 @@ class TestIsBlack:
     def test_nothing_is_shown(self) -> None:
         assert is_black(shot(0))
 
-    def test_a_pointer_is_no_picture(self) -> None:
+    def test_a_pointer_is_not_a_picture(self) -> None:
         assert is_black(shot(3, bright=8))
 
     def test_a_dark_wallpaper_is_one(self) -> None:

@@ -145,7 +145,7 @@ class TestAskLicence:
         monkeypatch.setattr(windows_health, "LICENCE_QUESTION", ("no-such-program",))
         assert ask_licence() is None
 
-    def test_a_refusal_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_refusal_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(windows_health, "LICENCE_QUESTION", ("false",))
         with raises_fields(GuestError, kind="failed", mentions="licence"):
             ask_licence()

@@ -108,7 +108,7 @@ class TestFoldersOf:
         assert folders_of(LIBRARY, known) == [r"C:\Users\Docker\Downloads", r"D:\Docs"]
 
     @pytest.mark.parametrize("data", [b"<a", b'<!DOCTYPE x [<!ENTITY a "b">]><x/>'])
-    def test_a_damaged_file_is_no_answer(self, data: bytes) -> None:
+    def test_a_damaged_file_is_not_an_answer(self, data: bytes) -> None:
         with pytest.raises(GuestError) as refused:
             folders_of(data, {})
         assert refused.value.kind == "failed"

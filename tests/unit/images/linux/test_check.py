@@ -53,10 +53,10 @@ class TestCheckList:
         silent = EDITOR.model_copy(update={"command": ("trouble",)})
         assert [line.name for line in failed(provider, image_of(programs=["trouble"]), silent)] == ["Editor starts"]
 
-    def test_a_program_that_the_image_does_not_name_is_told(self, provider: FakeProvider) -> None:
+    def test_a_program_that_the_image_does_not_name_is_reported(self, provider: FakeProvider) -> None:
         assert [line.fault for line in failed(provider, image_of(programs=["other"]), EDITOR)] == ["not listed: editor"]
 
-    def test_a_lost_machine_is_no_failed_line_and_is_gone(self, provider: FakeProvider) -> None:
+    def test_a_lost_machine_is_not_a_failed_line_and_is_gone(self, provider: FakeProvider) -> None:
         provider.on_open = lambda desktop: desktop.die("crashed")
         with pytest.raises(GuestLost):
             failed(provider, image_of(programs=["editor"]), EDITOR)

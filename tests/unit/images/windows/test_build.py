@@ -73,7 +73,7 @@ class TestInstall:
         run(builder, "programs")
         assert went_on == [False, True]
 
-    def test_a_layer_that_was_going_down_is_begun_anew(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_layer_that_was_going_down_is_restarted(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
         """Its Windows has no scheduled task left, so it would never report anything."""
         went_on = machine(monkeypatch, "cut off while ending", "cut off", "well")
         for _ in range(2):

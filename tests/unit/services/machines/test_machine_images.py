@@ -77,7 +77,7 @@ class TestOneImage:
         assert caught.value.hint == "There are: debian, eleven, half."
 
     @pytest.mark.parametrize("name", ["../debian", "", ".", "/", "images/debian"])
-    def test_a_name_is_no_path(self, data: Path, name: str) -> None:
+    def test_a_name_is_not_a_path(self, data: Path, name: str) -> None:
         with pytest.raises(NotFound):
             image_by_name(data, name)
 

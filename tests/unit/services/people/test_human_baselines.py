@@ -32,7 +32,7 @@ class TestByDomain:
         assert every.steps_success.n == 4
         assert rows[1].steps_difficulty.value is None  # Two tasks say nothing.
 
-    def test_nothing_without_a_trial(self) -> None:
+    def test_no_trials_give_no_baselines(self) -> None:
         assert by_domain([]) == []
 
 
@@ -48,7 +48,7 @@ class TestLabels:
         assert sorted(rows) == ["files/a", "text/c", "text/d"]
         assert rows["files/a"] == {"task": "files/a", "human_seconds": 50.0, "human_steps": 4, "source": "human_time"}
 
-    def test_by_rating_whoever_solved_it(self) -> None:
+    def test_rating_labels_ignore_the_solver(self) -> None:
         rows = {row["task"]: row for row in labels(TRIALS, LabelBasis.RATING)}
         assert {task: row["difficulty"] for task, row in rows.items()} == {
             "files/a": "medium",  # the median is 1.5
@@ -66,7 +66,7 @@ class TestLabels:
             ("text/d", "hard", "human_time"),
         ]
 
-    def test_a_task_is_no_formula_and_is_read_again(self) -> None:
+    def test_a_task_is_not_a_formula_and_is_read_again(self) -> None:
         formula = "=HYPERLINK(1)/e"
         text = as_csv(labels([trial(formula, 3, 20.0)], LabelBasis.TIME))
         assert f"\r\n'{formula}," in text

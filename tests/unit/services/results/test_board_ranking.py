@@ -96,6 +96,6 @@ class TestPrimaryRates:
         assert means["all", "S_final"] == (0.5, 4, 2)
         assert means["all", "parts"] == (0.75, 8, 2)
 
-    def test_none_where_the_score_ranks(self) -> None:
+    def test_no_primary_rates_when_the_score_ranks(self) -> None:
         assert primary_rates(RollupInputs([task(1, 1, protocol="")], sums_of(S_int={1: (1, 1.0)}))) is None
         assert primary_rates(RollupInputs([task(1, 0, lost=1)], {})) is None

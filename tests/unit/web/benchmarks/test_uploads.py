@@ -38,7 +38,7 @@ def archive() -> io.BytesIO:
 
 class TestLoadZip:
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-    def test_a_full_disk_is_told(
+    def test_a_full_disk_is_reported(
         self, temporary: Path, archive: io.BytesIO, monkeypatch: pytest.MonkeyPatch, number: int
     ) -> None:
         def full(*_: object, **__: object) -> None:

@@ -76,7 +76,7 @@ class TestLook:
     def test_invalid_pictures_are_none(self, data: bytes) -> None:
         assert Shown().look(data) == (None, 0)
 
-    def test_the_picture_is_encoded_anew(self) -> None:
+    def test_the_picture_is_encoded_again(self) -> None:
         shown = Shown()
         shown.data = console("SeaBIOS") + b"what a guest hid behind it"
         look = shown.watch.look()

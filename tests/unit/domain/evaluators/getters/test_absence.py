@@ -177,7 +177,7 @@ class TestRunning:
         desktop.launch = launch  # type: ignore[method-assign]
         return running(FakeContext(desktop))
 
-    def test_a_slow_browser_is_no_closed_one(self) -> None:
+    def test_a_slow_browser_is_not_a_closed_one(self) -> None:
         with pytest.raises(GuestRefused):
             running(desktop_that("timeout"))
 

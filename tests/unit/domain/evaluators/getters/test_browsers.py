@@ -76,7 +76,7 @@ class TestSettings:
         assert value(profile(stored({})), name, tmp_path) == DEFAULTS[name]
 
     @pytest.mark.parametrize("name", EDGES)
-    def test_of_edge(self, name: str, tmp_path: Path) -> None:
+    def test_edge_settings(self, name: str, tmp_path: Path) -> None:
         assert value(profile(stored({}), EDGE), name, tmp_path) == EDGES[name]
 
     @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'"text"'])
@@ -120,7 +120,7 @@ class TestDatabases:
         result = value(context, "history", tmp_path / "read")
         assert [row[0] for row in result] == ["https://old.example", "https://new.example"]
 
-    def test_a_schema_that_is_no_text_is_none(self, tmp_path: Path) -> None:
+    def test_a_schema_that_is_not_text_is_none(self, tmp_path: Path) -> None:
         data = chrome_profile.database("CREATE TABLE urls (url, title, last_visit_time)")
         assert (
             value(profile({"Default/History": data.replace(b"TABLE urls", b"TAB\xe5\xff urls")}), "history", tmp_path)
@@ -167,7 +167,7 @@ class TestAddress:
         listed = json.dumps([{"id": "1", "url": url, "title": "", "kind": "page"} for url in urls]).encode()
         return [Blob(name="tree", data=None if tree is None else tree.encode()), Blob(name="open pages", data=listed)]
 
-    def test_of_the_active_window(self) -> None:
+    def test_address_of_the_active_window(self) -> None:
         assert address(self.seen(bar("a.org", "b.org", active=1)), "https://") == "https://b.org"
         assert address(self.seen(bar("a.org", "b.org", active=7)), "https://") == "https://a.org"
 
@@ -189,7 +189,7 @@ class TestAddress:
         assert address(self.seen(tree, "https://c.org/", "https://d.org/"), "https://") == "https://c.org/"
         assert address(self.seen(tree), "https://") is None
 
-    def test_of_windows(self) -> None:
+    def test_address_of_windows_browsers(self) -> None:
         tree = (
             '<desktop xmlns:val="uri:deskat:value.at-spi.gnome.org"><chrome_widgetwin_1><edit '
             'name="Address and search bar" val:value="a.org/x"/></chrome_widgetwin_1></desktop>'
@@ -244,7 +244,7 @@ class TestLookedUp:
 
 
 class TestShortcuts:
-    def test_of_windows_have_a_description(self, tmp_path: Path) -> None:
+    def test_windows_shortcuts_have_a_description(self, tmp_path: Path) -> None:
         context = folder("Windows", {"a.lnk": lnk("Play 2048"), "broken.LNK": b"no", "b.url": b""})
         result = value(context, "shortcuts_on_desktop", tmp_path)
         assert sorted(result) == ["a.lnk", "broken.LNK"]

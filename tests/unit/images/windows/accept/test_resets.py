@@ -51,7 +51,7 @@ class TestResets:
         assert [line.fault for line in section.lines] == ["", "no memory"]
         assert not section.ok
 
-    def test_a_cold_boot_is_no_reset(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_cold_boot_is_not_a_reset(self, monkeypatch: pytest.MonkeyPatch) -> None:
         provider, made = FakeProvider(), FakeProvider.open
 
         def cold(self: FakeProvider, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:

@@ -107,7 +107,7 @@ class TestPut:
         store.put(b"x", "a/b")
         assert writes == ["put"]
 
-    def test_a_bucket_that_may_not_be_made_is_said(self) -> None:
+    def test_a_bucket_that_may_not_be_made_is_reported(self) -> None:
         def no(code: str, status: str) -> bytes:
             return answer(b"<Error><Code>%s</Code><Message>no</Message></Error>" % code.encode(), status=status)
 
@@ -116,7 +116,7 @@ class TestPut:
             BucketStore(BucketConfig(bucket="b", endpoint=address, access_key="k", secret_key="s")).put(b"", "a/b")
         assert "DESKARENA_S3_BUCKET" in caught.value.hint
 
-    def test_a_store_that_is_away_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_store_that_is_away_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(s3, "ATTEMPTS", 2)
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
@@ -250,7 +250,7 @@ class TestOpenStore:
             open_store(Settings(s3_bucket="b", s3_access_key="k"))
 
     @pytest.mark.parametrize("endpoint", ["store:8333", "http://", "ftp://store"])
-    def test_an_endpoint_that_is_no_address_is_refused(self, endpoint: str) -> None:
+    def test_an_endpoint_that_is_not_an_address_is_refused(self, endpoint: str) -> None:
         with raises_code(Invalid, "invalid_setting", path="DESKARENA_S3_ENDPOINT"):
             open_store(Settings(s3_bucket="b", s3_endpoint=endpoint))
 

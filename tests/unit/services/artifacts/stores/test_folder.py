@@ -59,7 +59,7 @@ class TestPut:
             assert store.get(store.put(b"small", "a/b")) == b"small"
 
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-    def test_a_full_disk_is_said(self, store: FolderStore, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def test_a_full_disk_is_reported(self, store: FolderStore, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         def full(_: int) -> None:
             raise OSError(number, "full")
 
@@ -68,7 +68,7 @@ class TestPut:
             store.put(b"x", "a/b")
         assert files(store.root) == []
 
-    def test_a_folder_that_cannot_be_written_is_said(self, tmp_path: Path) -> None:
+    def test_a_folder_that_cannot_be_written_is_reported(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
         with raises_code(Unavailable, "store_unavailable") as caught:
             FolderStore(tmp_path / "file" / "below").put(b"x", "a/b")

@@ -64,7 +64,7 @@ class TestAudioInSlide:
     def test_a_link_to_nothing(self, tmp_path: Path) -> None:
         assert value(AudioInSlide, desktop(with_link("audio", "gone.mp3", external=True)), tmp_path) is None
 
-    def test_a_link_that_was_not_followed_is_no_absence(self, tmp_path: Path) -> None:
+    def test_a_link_that_was_not_followed_is_not_an_absence(self, tmp_path: Path) -> None:
         context = linux({FILE: with_link("audio", "a.mp3", external=True)})
         with raises_code(EvaluatorFailed, "evidence_missing"):
             value(AudioInSlide, context, tmp_path)

@@ -27,7 +27,7 @@ class TestXfconf:
         assert found(self.NAME, returncode=1, error=said) is None
         assert found(self.NAME, said, returncode=1) is None
 
-    def test_a_desktop_that_cannot_be_asked_is_no_verdict(self) -> None:
+    def test_a_desktop_that_cannot_be_asked_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable"):
             found(self.NAME, returncode=1, error="Failed to init libxfconf: no bus")
 

@@ -52,7 +52,7 @@ class TestRegistry:
         assert self.of("", returncode=1) is None
 
     @pytest.mark.parametrize("output", ["", "garbage", "    Other    REG_SZ    x"])
-    def test_an_answer_without_the_value_is_no_absence(self, output: str) -> None:
+    def test_an_answer_without_the_value_is_not_an_absence(self, output: str) -> None:
         with pytest.raises(EvaluatorFailed):
             self.of(output)
 

@@ -32,7 +32,7 @@ class TestVlcPlayingInfo:
         assert (port, path) == (8080, "/requests/status.xml")
         assert b64decode(more["headers"]["Authorization"].removeprefix("Basic ")) == b":password"
 
-    def test_a_page_that_says_no_is_no_status(self, tmp_path: Path) -> None:
+    def test_a_page_that_says_no_is_not_a_status(self, tmp_path: Path) -> None:
         context = linux()
         context.answers[8080, "/requests/status.xml"] = _reply(b"<html>401</html>", status=401)
         blobs = VlcPlayingInfo().collect(context, {"dest": "s.xml"})

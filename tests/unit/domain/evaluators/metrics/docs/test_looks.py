@@ -78,7 +78,7 @@ class TestAlignment:
         assert judge("is_first_line_centered", ("", "Title"), styles=style).value == 1.0
         assert judge("is_first_line_centered", ("Title",), styles=style, strict_upstream=True).value == 0.0
 
-    def test_a_line_is_no_blank_one(self, judge: Any) -> None:
+    def test_a_line_is_not_a_blank_one(self, judge: Any) -> None:
         lines = (p("", align="center"), "Title")
         assert judge("is_first_line_centered", lines).value == 0.0
         assert judge("is_first_line_centered", lines, strict_upstream=True).value == 1.0
@@ -138,7 +138,7 @@ class TestFonts:
             judge("compare_font_names", ("a",), {"fonts": "x"})
 
     @pytest.mark.parametrize(("font", "value"), [("Times New Roman", 1.0), ("Arial", 0.0)])
-    def test_of_writer(self, tmp_path: Path, font: str, value: float) -> None:
+    def test_default_font_of_writer(self, tmp_path: Path, font: str, value: float) -> None:
         assert metric("find_default_font")(settings(tmp_path, font), self.RULES).value == value
 
     def test_entities_in_settings(self, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ class TestHighlighting:
         assert judge("compare_highlighted_text", wanted * 2, wanted).value == 0.0
         assert judge("compare_highlighted_text", wanted * 2, wanted, strict_upstream=True).value == 1.0
 
-    def test_of_a_whole_paragraph(self, tmp_path: Path) -> None:
+    def test_highlighting_of_a_whole_paragraph(self, tmp_path: Path) -> None:
         style = '<style:style style:name="P1" style:family="paragraph">{}</style:style>'
         back = '<style:text-properties fo:background-color="#FFFF00"/>'
         body = '<text:p text:style-name="P1">all</text:p>'

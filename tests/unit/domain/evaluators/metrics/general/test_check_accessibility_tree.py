@@ -71,7 +71,7 @@ class TestCheckAccessibilityTree:
             check_accessibility_tree(mail_window(), rules)
 
     @pytest.mark.parametrize("tree", ["", "no tree", "<a>", '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>'])
-    def test_a_broken_tree_is_no_verdict(self, tree: str) -> None:
+    def test_a_broken_tree_gives_no_verdict(self, tree: str) -> None:
         with pytest.raises(EvaluatorFailed):
             check_accessibility_tree(tree, [{"xpath": "//a"}])
 

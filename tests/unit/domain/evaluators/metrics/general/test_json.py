@@ -73,7 +73,7 @@ class TestCheckJson:
         assert check_json(path, {"expect": [{"key": ["a", 0, "b"], "method": "eq", "ref": 1}]}).value == 1.0
         assert check_json(path, {"expect": [{"key": ["a", 1, "b"], "method": "eq", "ref": 1}]}).value == 0.0
 
-    def test_a_letter_is_no_entry_and_true_no_position(self, tmp_path: Path) -> None:
+    def test_a_letter_is_not_an_entry_and_true_no_position(self, tmp_path: Path) -> None:
         path = write(tmp_path, '{"a": "bc", "d": ["x", "y"]}')
         letter = {"expect": [{"key": ["a", 0], "method": "eq", "ref": "b"}]}
         entry = {"expect": [{"key": ["d", True], "method": "eq", "ref": "y"}]}

@@ -46,7 +46,7 @@ class TestCheckList:
 
 
 class TestCheckCsv:
-    def test_a_byte_order_mark_is_no_part_of_the_first_column(self, tmp_path: Path) -> None:
+    def test_a_byte_order_mark_is_not_part_of_the_first_column(self, tmp_path: Path) -> None:
         path = write(tmp_path, b"\xef\xbb\xbfurl,user\nu,me\n")
         assert check_csv(path, {"expect": [{"url": "u", "user": "me"}]}).value == 1.0
 
@@ -84,7 +84,7 @@ class TestCheckLineNumber:
     def test_one_line_counts_once(self, tmp_path: Path) -> None:
         assert check_line_number(write(tmp_path, "10:00:00 to 10:00:01\n"), {"expected": "1"}).value == 1.0
 
-    def test_a_rule_that_is_no_number(self, tmp_path: Path) -> None:
+    def test_a_rule_that_is_not_a_number(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             check_line_number(write(tmp_path, ""), {"expected": "many"})
 
@@ -94,7 +94,7 @@ class TestCompareTerminalAndTxt:
         assert compare_terminal_and_txt(write(tmp_path, "a\r\nb\r\n"), "a\nb\n").value == 1.0
 
     @pytest.mark.parametrize("shown", [None, ""])
-    def test_an_empty_terminal_is_no_right_answer(self, tmp_path: Path, shown: str | None) -> None:
+    def test_an_empty_terminal_is_not_a_right_answer(self, tmp_path: Path, shown: str | None) -> None:
         assert compare_terminal_and_txt(write(tmp_path, ""), shown).value == 0.0
 
 
@@ -143,6 +143,6 @@ class TestCompareTimeInSpeedtestResults:
         path = write(tmp_path, "TEST_ID,DATE\n")
         assert compare_time_in_speedtest_results(path, {"minutes": 60, "now": "00:03"}).value == 0.0
 
-    def test_a_range_that_is_no_number(self, tmp_path: Path) -> None:
+    def test_a_range_that_is_not_a_number(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             compare_time_in_speedtest_results(self.export(tmp_path, "10:00"), None)  # type: ignore[arg-type]

@@ -276,7 +276,7 @@ class TestSizes:
         with pytest.raises(EvaluatorFailed):
             metric("check_image_size", original, rules)
 
-    def test_a_small_file_that_is_no_picture(self, tmp_path: Path) -> None:
+    def test_a_small_file_that_is_not_a_picture(self, tmp_path: Path) -> None:
         empty = tmp_path / "compressed.jpeg"
         empty.write_bytes(b"")
         assert both("check_image_file_size", str(empty), {"max_size": 600000}) == [0, 1]

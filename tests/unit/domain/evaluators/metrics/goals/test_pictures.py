@@ -49,7 +49,7 @@ class TestSamePicture:
         for path in (None, damaged(tmp_path, flag), str(tmp_path / "empty.png")):
             assert same_picture(path, flag).value == 0.0
 
-    def test_without_its_expectation_there_is_no_verdict(self, flag: str) -> None:
+    def test_missing_expectation_gives_no_verdict(self, flag: str) -> None:
         with pytest.raises(EvaluatorFailed):
             same_picture(flag, None)
 

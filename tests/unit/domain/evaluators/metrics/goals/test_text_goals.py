@@ -15,7 +15,7 @@ class TestTextGoals:
     def test_whole_lines_are_matched(self, path: str) -> None:
         assert text_goals(path, {"lines": ["Room \\d+", "Bring the budget"]}).value == 1.0
 
-    def test_a_part_of_a_line_is_no_match(self, path: str) -> None:
+    def test_a_part_of_a_line_is_not_a_match(self, path: str) -> None:
         assert text_goals(path, {"lines": ["Bring"]}).value == 0.0
 
     def test_the_share_counts_if_asked_for(self, path: str) -> None:

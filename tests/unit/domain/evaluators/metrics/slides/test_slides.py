@@ -192,7 +192,7 @@ class TestPageNumbers:
         assert metric(self.NAME, mine, {"color": name}).value == 1
         assert metric(self.NAME, mine, {"color": "red" if name != "red" else "blue"}).value == 0
 
-    def test_a_red_date_is_no_red_number(self, tmp_path: Path) -> None:
+    def test_a_red_date_is_not_a_red_number(self, tmp_path: Path) -> None:
         mine = deck(tmp_path / "a.pptx", red_date)
         assert metric(self.NAME, mine, {"color": "red"}).value == 0
         assert metric(self.NAME, mine, {"color": "red"}, strict_upstream=True).value == 1

@@ -153,7 +153,7 @@ class TestSparkline:
         assert score(xlsx.sparkled(book(tmp_path / "less.xlsx"), {"F2": "Sheet1!B2:C2"}), gold, self.RULE) == 0.0
         assert score(book(tmp_path / "none.xlsx"), gold, self.RULE) == 0.0
 
-    def test_a_sheet_made_anew(self, tmp_path: Path) -> None:
+    def test_a_sheet_made_again(self, tmp_path: Path) -> None:
         lines = {"F2": "Sheet1!B2:C2"}
         gold = xlsx.sparkled(book(tmp_path / "gold.xlsx"), lines)
         result = xlsx.renumbered(xlsx.sparkled(book(tmp_path / "result.xlsx"), lines))

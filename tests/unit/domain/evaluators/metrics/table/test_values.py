@@ -215,7 +215,7 @@ class TestSheetFuzzy:
         result = xlsx.book(tmp_path / "result.xlsx", rows)
         assert score(result, gold, self.rule("exact_match", "A1:C5")) == 0.0
 
-    def test_a_sheet_made_anew(self, tmp_path: Path, gold: Path) -> None:
+    def test_a_sheet_made_again(self, tmp_path: Path, gold: Path) -> None:
         result = xlsx.renumbered(xlsx.book(tmp_path / "result.xlsx", xlsx.SALES))
         assert score(result, gold, self.rule("exact_match", "A1:C5")) == 1.0
         assert score(result, gold, self.rule("exact_match", "A1:C5"), strict=True) == 0.0

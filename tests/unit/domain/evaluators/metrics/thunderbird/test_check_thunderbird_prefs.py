@@ -51,7 +51,7 @@ class TestRules:
 
 class TestOddFiles:
     @pytest.mark.parametrize("text", ["nonsense", "[" * 100_000, "'x' 'y'", '"open'])
-    def test_a_line_that_is_no_setting_is_passed_over(self, text: str, tmp_path: Path) -> None:
+    def test_a_line_that_is_not_a_setting_is_passed_over(self, text: str, tmp_path: Path) -> None:
         rule = {"a": {"method": "eq", "ref": 1}}
         assert value(tmp_path, ['"a", 1', f'"a", {text}'], expect=rule) == 1
 

@@ -36,7 +36,7 @@ class TestAlignedDistance:
 
     @given(series=VECTORS)
     @settings(max_examples=15, deadline=None)
-    def test_a_series_without_zeros_is_no_distance_from_itself(self, series: list[list[int]]) -> None:
+    def test_a_series_without_zeros_is_not_a_distance_from_itself(self, series: list[list[int]]) -> None:
         vectors = np.array(series, float) + 10
         distance, _ = aligned_distance(vectors, vectors)
         assert distance == pytest.approx(0.0, abs=1e-9)

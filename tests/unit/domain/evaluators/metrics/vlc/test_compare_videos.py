@@ -39,13 +39,13 @@ class TestCompareVideos:
             compare_videos(mine, gold)
         assert compare_videos(mine, gold, strict_upstream=True).value == 1.0
 
-    def test_a_playlist_is_no_video(self, tmp_path: Path) -> None:
+    def test_a_playlist_is_not_a_video(self, tmp_path: Path) -> None:
         """It would lead the decoder to other files."""
         gold = video(tmp_path / "gold.mp4", frames(3))
         (tmp_path / "a.mp4").write_text(f"#EXTM3U\n#EXTINF:10,\n{gold}\n")
         assert compare_videos(str(tmp_path / "a.mp4"), gold).value == 0.0
 
-    def test_a_series_of_pictures_is_no_video(self, tmp_path: Path) -> None:
+    def test_a_series_of_pictures_is_not_a_video(self, tmp_path: Path) -> None:
         assert compare_videos(str(tmp_path / "%02d.png"), video(tmp_path / "gold.mp4", frames(3))).value == 0.0
 
     @pytest.mark.parametrize("options", [{"threshold": -1}, {"max_frames_to_check": "x"}])

@@ -70,7 +70,7 @@ class TestOneSetting:
 
 
 class TestCheckQtVideoResize:
-    def test_an_untouched_file_is_no_right_answer(self, tmp_path: Path) -> None:
+    def test_an_untouched_file_is_not_a_right_answer(self, tmp_path: Path) -> None:
         """WAA's task expects 0; VLC resizes by default."""
         assert check_qt_video_resize(vlcrc(tmp_path), {"qt-video-autoresize": 0}).value == 0.0
         assert check_qt_video_resize(vlcrc(tmp_path), {"qt-video-autoresize": 0}, strict_upstream=True).value == 1.0

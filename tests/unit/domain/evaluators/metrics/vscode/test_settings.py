@@ -318,7 +318,7 @@ class TestSuite:
         monkeypatch.setattr(_suite, "COUNTS", counts)
         return counts
 
-    def test_a_process_that_the_kernel_kills_for_want_of_memory_is_no_answer(self, run: Any, kernel: Path) -> None:
+    def test_a_process_that_the_kernel_kills_for_want_of_memory_is_not_an_answer(self, run: Any, kernel: Path) -> None:
         program = self.COUNTED.format(str(kernel)) + self.KILLED
         with raises_code(EvaluatorFailed, "out_of_memory"):
             run(program, "import main\ndef test():\n    return True\n")
