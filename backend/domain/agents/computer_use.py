@@ -120,13 +120,14 @@ class ComputerUse(ModelAgent):
         return [*messages, self._user(last, observation.note, observation.picture)]
 
     def actions(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[Action, ...]:
-        """The actions of the calls, or the final token of the text. A second empty reply means DONE."""
-        silent, self._silent = self._silent, not reply.calls
+        """The actions of the calls, or the final token of the text. A second text without calls means DONE."""
+        only_text = not reply.calls and bool(reply.text.strip())
+        silent, self._silent = self._silent, only_text
         self._sight = sight
         try:
             return super().actions(reply, sight)
         except InvalidAction:
-            if reply.calls or not silent:
+            if not only_text or not silent:
                 raise
             return (Action(type=ActionType.DONE, note="the model stopped using the computer"),)
 

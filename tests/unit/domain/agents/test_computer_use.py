@@ -193,6 +193,10 @@ class TestEnds:
         assert self.acted("It is saved.\nDONE")[0].actions[0].type is ActionType.DONE
         assert self.acted("There is no such file.\nFAIL")[0].actions[0].type is ActionType.FAIL
 
+    @pytest.mark.parametrize("replies", [("", ""), (" ", "\n"), ("I am done.", ""), ("", "I am done.")])
+    def test_empty_replies_are_invalid_and_never_done(self, replies: tuple[str, str]) -> None:
+        assert all(decision.invalid and not decision.actions for decision in self.acted(*replies))
+
     def test_second_reply_without_a_call_ends_the_episode(self) -> None:
         first, second = self.acted("Shall I go on?", "I have asked.")
         assert first.invalid
