@@ -183,6 +183,6 @@ def _is_inline(element: Element) -> bool:
         return True
     if not isinstance(tag, str) or not tag.startswith(_TEXT) or tag in _NOT_INLINE or tag in _VOLATILE:
         return False
-    if element.get(f"{_TEXT}reference-format") in _PAGE_REFERENCES:
+    if element.get(f"{_TEXT}reference-format") in _PAGE_REFERENCES or element.get(f"{_TEXT}display") == "none":
         return False
     return tag not in _OF_SAVING or element.get(f"{_TEXT}fixed") == "true"

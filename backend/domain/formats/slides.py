@@ -49,6 +49,8 @@ class TextRun:
         colour: the displayed colour, including inherited and theme colours; None if unknown.
         linked: part of a hyperlink, whose colour is the theme's.
         look: its complete direct formatting, without language and proofing marks.
+        shown_font: its font or the inherited one, as written (`+mj-lt`); None if unknown.
+        shown_size: its size or the inherited one, None if unknown.
     """
 
     text: str
@@ -64,6 +66,8 @@ class TextRun:
     colour: Colour | None
     linked: bool
     look: str = ""
+    shown_font: str | None = None
+    shown_size: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class SlideParagraph:
     Attributes:
         align: `l`, `ctr`, `r`, ...; None if not set.
         bullet_colour: the bullet's own colour, if it is neither the text's nor the inherited one.
+        shown_align: its alignment or the inherited one.
     """
 
     text: str
@@ -80,6 +85,7 @@ class SlideParagraph:
     level: int
     runs: tuple[TextRun, ...]
     bullet_colour: Colour | None
+    shown_align: str = "l"
 
 
 @dataclass(frozen=True, slots=True)

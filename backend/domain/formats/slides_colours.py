@@ -9,6 +9,7 @@ Colour = tuple[int, int, int]
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _WHOLE = 100_000  # DrawingML's 100 %
+_HSL = (("hue", 360 * 60_000), ("sat", _WHOLE), ("lum", _WHOLE))
 _LONG = {"dk": "dark", "lt": "light", "med": "medium"}
 _SYSTEM = {"windowText": (0, 0, 0), "window": (255, 255, 255)}
 
@@ -71,6 +72,15 @@ def _base(element: Any, theme: Theme, placeholder: Colour | None) -> Colour | No
         return rgb(element.get("lastClr", "")) or _SYSTEM.get(value)
     if kind == "prstClr":
         return _preset(value)
+    return _by_channels(element, kind)
+
+
+def _by_channels(element: Any, kind: str) -> Colour | None:
+    """A colour by hue, saturation and lightness, or by linear red, green and blue."""
+    if kind == "hslClr":
+        hue, saturation, light = (_share(element.get(name, "0"), whole) for name, whole in _HSL)
+        red, green, blue = (round(255 * part) for part in colorsys.hls_to_rgb(hue, light, saturation))
+        return red, green, blue
     if kind == "scrgbClr":
         red, green, blue = (_linear(element.get(channel, "0")) for channel in "rgb")
         return red, green, blue
@@ -99,9 +109,13 @@ def _preset(name: str) -> Colour | None:
     return red, green, blue
 
 
+def _share(text: str, whole: int = _WHOLE) -> float:
+    """A part of a whole, 0 to 1, written in its units or per cent."""
+    return min(1.0, max(0.0, float(text.removesuffix("%")) / (100 if text.endswith("%") else whole)))
+
+
 def _linear(text: str) -> int:
-    share = float(text.removesuffix("%")) / (100 if text.endswith("%") else _WHOLE)
-    share = min(1.0, max(0.0, share))
+    share = _share(text)
     gamma = 12.92 * share if share <= 0.0031308 else 1.055 * share ** (1 / 2.4) - 0.055  # noqa: PLR2004 - sRGB's own.
     return round(255 * gamma)
 

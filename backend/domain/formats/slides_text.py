@@ -1,6 +1,7 @@
 """Text of slides: paragraphs and runs with inherited colours."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from backend.domain.formats.slides import SlideParagraph, TextRun
@@ -56,6 +57,7 @@ class TextReader:
         self.styles = [style for style in styles if style is not None]
         self.theme, self.last = theme, last
         self._known: dict[tuple[int, str], Colour | None] = {}
+        self._attributes: dict[tuple[int, str, str], str | None] = {}
 
     def paragraphs(self, body: Any) -> tuple[SlideParagraph, ...]:
         """The paragraphs of a `txBody`, empty without one."""
@@ -76,9 +78,11 @@ class TextReader:
         properties = element.find(f"{A}pPr")
         level = int(properties.get("lvl", "0")) if properties is not None else 0
         runs = tuple(self._run(run, level) for run in element.iterfind(f"{A}r"))
+        align = properties.get("algn") if properties is not None else None
         return SlideParagraph(
             text="".join(_parts(element)),
-            align=properties.get("algn") if properties is not None else None,
+            align=align,
+            shown_align=align or self._style_attribute(level, "", "algn") or "l",
             level=level,
             runs=runs,
             bullet_colour=self._bullet_colour(properties, level, runs),
@@ -87,9 +91,14 @@ class TextReader:
     def _run(self, element: Any, level: int) -> TextRun:
         properties = element.find(f"{A}rPr")
         text = element.findtext(f"{A}t") or ""
+        shown_font, shown_size = (
+            self._style_attribute(level, f"{A}latin", "typeface"),
+            self._style_attribute(level, ".", "sz"),
+        )
         if properties is None:
             colour = self._inherited_colour(level, "text")
-            return TextRun(text, None, None, None, None, None, "noStrike", False, None, False, colour, False)
+            run = TextRun(text, None, None, None, None, None, "noStrike", False, None, False, colour, False)
+            return replace(run, shown_font=shown_font, shown_size=shown_size)
         font, solid = properties.find(f"{A}latin"), properties.find(f"{A}solidFill")
         written = solid.find(f"{A}srgbClr") if solid is not None else None
         size = properties.get("sz")
@@ -110,12 +119,26 @@ class TextReader:
             colour=colour_in(solid, self.theme) if own else self._inherited_colour(level, "text"),
             linked=properties.find(f"{A}hlinkClick") is not None,
             look=_look(properties),
+            shown_font=shown_font if font is None else font.get("typeface"),
+            shown_size=size or shown_size,
         )
 
     def _inherited_colour(self, level: int, what: str) -> Colour | None:
         if (level, what) not in self._known:
             self._known[level, what] = self._look_up(level, what)
         return self._known[level, what]
+
+    def _style_attribute(self, level: int, part: str, attribute: str) -> str | None:
+        """An attribute of the styles: of their paragraphs, or of a part of the formatting of their runs."""
+        key = (level, part, attribute)
+        if key not in self._attributes:
+            path = f"/{A}defRPr" + ("" if part == "." else f"/{part}") if part else ""
+            places = [
+                style.find(f"{name}{path}") for style in self.styles for name in (f"{A}lvl{level + 1}pPr", f"{A}defPPr")
+            ]
+            values = (place.get(attribute) for place in places if place is not None)
+            self._attributes[key] = next((value for value in values if value is not None), None)
+        return self._attributes[key]
 
     def _look_up(self, level: int, what: str) -> Colour | None:
         path = f"{A}defRPr/{A}solidFill" if what == "text" else f"{A}buClr"

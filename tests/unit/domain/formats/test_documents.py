@@ -175,6 +175,7 @@ class TestOdt:
         "<text:span><text:sequence>3</text:sequence></text:span><text:a><text:author-name>4</text:author-name></text:a>"
         "<text:date text:fixed='true'>5</text:date><text:page-number>X</text:page-number><text:time>X</text:time>"
         "<text:variable-set>6</text:variable-set><text:placeholder>7</text:placeholder><text:number>X</text:number>"
+        "<text:variable-set text:display='none'>X</text:variable-set>"
         "<office:annotation><text:p>X</text:p></office:annotation><office:annotation-end/>"
         "<text:ruby><text:ruby-base>8</text:ruby-base><text:ruby-text>X</text:ruby-text></text:ruby>"
         "<text:reference-ref>9</text:reference-ref></text:p>"

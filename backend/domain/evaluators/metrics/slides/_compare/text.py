@@ -62,7 +62,8 @@ def _paragraph(actual: SlideParagraph, gold: SlideParagraph, rules: TextRules, w
 
 
 def _placing(actual: SlideParagraph, gold: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
-    if rules.o.alignment and _align(actual, rules.m) != _align(gold, rules.m):
+    same_look = actual.shown_align == gold.shown_align and not (rules.m.waa or rules.m.strict)
+    if rules.o.alignment and _align(actual, rules.m) != _align(gold, rules.m) and not same_look:
         yield f"{where}: alignment {actual.align or 'l'}, expected {gold.align or 'l'}"
     # Levels 0 and 1 count as equal: an indented line may be written as either.
     first = {actual.level, gold.level} <= _FIRST_LEVELS and not rules.m.waa
@@ -91,9 +92,12 @@ def _run(actual: TextRun, gold: TextRun, rules: TextRules) -> Iterator[str]:
     o, m = rules.o, rules.m
     always = rules.in_table and m.strict  # Upstream's options do not apply to tables.
     if not always:
-        if o.font_name and _differ(actual.font, gold.font, rules):
+        by_look = not (m.waa or m.strict)  # A run that repeats what it inherits looks like one that inherits it.
+        same_font = by_look and None is not actual.shown_font == gold.shown_font
+        if o.font_name and _differ(actual.font, gold.font, rules) and not same_font:
             yield f"font {short(actual.font)}, expected {short(gold.font)}"
-        if o.font_size and _differ(actual.size, gold.size, rules):
+        same_size = by_look and None is not actual.shown_size == gold.shown_size
+        if o.font_size and _differ(actual.size, gold.size, rules) and not same_size:
             yield f"size {_points(actual.size)}, expected {_points(gold.size)}"
         if o.strike_through and actual.strike != gold.strike:
             yield f"strike-through {short(actual.strike)}, expected {short(gold.strike)}"

@@ -9,6 +9,8 @@ from pptx.oxml import parse_xml
 from backend.domain.evaluators.metrics.slides.compare_pptx_files import compare_pptx_files as compare
 from tests.factories.pptx import NS, deck, on
 
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+
 ALTERNATIVE = (
     f'<mc:AlternateContent {NS} xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
     ' xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main" xmlns:x="urn:other">'
@@ -94,3 +96,45 @@ class TestLines:
         files = [deck(tmp_path / f"{name}.pptx", on(1, line(one))) for name, one in (("a", mine), ("b", gold))]
         assert compare(files[0], files[1]).value == right
         assert compare(files[0], files[1], strict_upstream=True).value == published
+
+
+class TestInherited:
+    """The first shape is the title: centered, 44 points, in the theme's font by the layout and master."""
+
+    @staticmethod
+    def title(properties: str = "", paragraph: str = "") -> Any:
+        run = f"<a:r><a:rPr {properties}</a:rPr><a:t>Title</a:t></a:r>"
+
+        def change(slide: Any) -> None:
+            body = slide.shapes[0].element.txBody
+            for old in body.findall(f"{A}p"):
+                body.remove(old)
+            body.append(parse_xml(f"<a:p {NS}><a:pPr {paragraph}/>{run}</a:p>"))
+
+        return on(1, change)
+
+    @pytest.mark.parametrize(
+        ("properties", "paragraph", "same"),
+        [
+            ('sz="4400">', "", True),
+            ('sz="4000">', "", False),
+            ('><a:latin typeface="+mj-lt"/>', "", True),
+            ('><a:latin typeface="Arial"/>', "", False),
+            (">", 'algn="ctr"', True),
+            (">", 'algn="r"', False),
+        ],
+    )
+    def test_repeating_an_inherited_look_changes_nothing(
+        self, tmp_path: Path, properties: str, paragraph: str, *, same: bool
+    ) -> None:
+        model = deck(tmp_path / "gold.pptx", self.title(">"))
+        mine = deck(tmp_path / "mine.pptx", self.title(properties, paragraph))
+        assert [compare(mine, model).value, compare(model, mine).value] == [float(same)] * 2
+        assert compare(mine, model, strict_upstream=True).value == 0.0
+
+    @pytest.mark.parametrize(("hue", "same"), [("0", True), ("14400000", False), ("21600000", True)])
+    def test_colors_by_hue(self, tmp_path: Path, hue: str, *, same: bool) -> None:
+        by_hue = f'><a:solidFill><a:hslClr hue="{hue}" sat="100000" lum="50%"/></a:solidFill>'
+        red = '><a:solidFill><a:prstClr val="red"/></a:solidFill>'
+        model, mine = (deck(tmp_path / f"{x}.pptx", self.title(text)) for x, text in (("a", red), ("b", by_hue)))
+        assert compare(mine, model).value == float(same)
