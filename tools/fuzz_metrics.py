@@ -87,9 +87,9 @@ def right_calls(cases: Mapping[Key, MetricCase], folder: Path) -> dict[Key, Call
     """A right call of each metric, with its files in an empty folder."""
     calls: dict[Key, Call] = {}
     for key, case in cases.items():
-        place = folder / f"{key[0]}-{key[1]}"
-        place.mkdir()
-        calls[key] = case.passing(place)
+        folder_of_case = folder / f"{key[0]}-{key[1]}"
+        folder_of_case.mkdir()
+        calls[key] = case.passing(folder_of_case)
     return calls
 
 
@@ -102,27 +102,27 @@ def fuzz(seed: int, numbers: Sequence[int], calls: Mapping[Key, Call], folder: P
         calls: a right call of each metric.
         folder: an empty folder for files.
     """
-    keys, place = sorted(calls), 0
-    while place < len(numbers):
+    keys, index = sorted(calls), 0
+    while index < len(numbers):
         reader, writer = os.pipe()
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
             os.close(reader)
-            os._exit(_try_calls(writer, seed, numbers[place:], calls, folder / "try"))
+            os._exit(_try_calls(writer, seed, numbers[index:], calls, folder / "try"))
         os.close(writer)
         seconds, memory = 0.0, 0  # What the process had at the end of its last call.
         with os.fdopen(reader, encoding="utf-8") as lines:
             for line in lines:
                 what, cost, peak, seconds, memory = json.loads(line)
-                yield FuzzOutcome(seed, numbers[place], keys[numbers[place] % len(keys)], what, cost, peak)
-                place += 1
+                yield FuzzOutcome(seed, numbers[index], keys[numbers[index] % len(keys)], what, cost, peak)
+                index += 1
         _, status, usage = os.wait4(child, 0)
-        if place < len(numbers) and status >> 8 != _FAILED:
+        if index < len(numbers) and status >> 8 != _FAILED:
             ended = f"ended by {signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else 'itself'}"
             cost, peak = usage.ru_utime + usage.ru_stime - seconds, max(0, usage.ru_maxrss * 1024 - memory)
-            yield FuzzOutcome(seed, numbers[place], keys[numbers[place] % len(keys)], ended, cost, peak)
-            place += 1
+            yield FuzzOutcome(seed, numbers[index], keys[numbers[index] % len(keys)], ended, cost, peak)
+            index += 1
 
 
 def _try_calls(writer: int, seed: int, numbers: Sequence[int], calls: Mapping[Key, Call], folder: Path) -> int:
@@ -208,10 +208,10 @@ def _mutated_result(rng: random.Random, result: Any, folder: Path) -> Any:
     if not files:
         ours = isinstance(result, str) and result.startswith(tempfile.gettempdir())  # The path of a folder, say.
         return result if ours else mutated_value(rng, result)
-    place = rng.choice(files)
-    copy = folder / Path(paths[place]).name
-    copy.write_bytes(mutated(rng, Path(paths[place]).read_bytes()))
-    return str(copy) if isinstance(result, str) else [*paths[:place], str(copy), *paths[place + 1 :]]
+    index = rng.choice(files)
+    copy = folder / Path(paths[index]).name
+    copy.write_bytes(mutated(rng, Path(paths[index]).read_bytes()))
+    return str(copy) if isinstance(result, str) else [*paths[:index], str(copy), *paths[index + 1 :]]
 
 
 def _is_file(path: str) -> bool:

@@ -38,9 +38,9 @@ def mutated_value(rng: random.Random, value: Any) -> Any:
         key = rng.choice(sorted(value, key=str))
         return {**value, key: mutated_value(rng, value[key])}
     if isinstance(value, list) and value:
-        place = rng.randrange(len(value))
-        rest = [] if rng.random() < 0.1 else [mutated_value(rng, value[place])]  # noqa: PLR2004
-        return [*value[:place], *rest, *value[place + 1 :]]
+        index = rng.randrange(len(value))
+        rest = [] if rng.random() < 0.1 else [mutated_value(rng, value[index])]  # noqa: PLR2004
+        return [*value[:index], *rest, *value[index + 1 :]]
     if isinstance(value, str):
         return _mutate(rng, value.encode("utf-8", "replace")).decode("utf-8", "replace")
     return value
@@ -88,10 +88,10 @@ def _attribute(rng: random.Random, data: bytes) -> bytes:
     places = list(_ATTRIBUTE.finditer(data))
     if not places:
         return _token(rng, data)
-    place = rng.choice(places)
+    match = rng.choice(places)
     if rng.random() < 0.15:  # noqa: PLR2004
-        return data[: place.start()] + data[place.end() :]
-    return data[: place.start(2)] + _odd(rng).replace(b'"', b"&quot;") + data[place.end(2) :]
+        return data[: match.start()] + data[match.end() :]
+    return data[: match.start(2)] + _odd(rng).replace(b'"', b"&quot;") + data[match.end(2) :]
 
 
 def _element(rng: random.Random, data: bytes) -> bytes:
@@ -111,18 +111,18 @@ def _token(rng: random.Random, data: bytes) -> bytes:
     places = list(_TOKEN.finditer(data))
     if not places:
         return _insert(rng, data)
-    place = rng.choice(places)
-    new = json.dumps(rng.choice(ODD_TEXTS)).encode() if place[0].startswith(b'"') and rng.random() < 0.5 else _odd(rng)  # noqa: PLR2004
-    return data[: place.start()] + new + data[place.end() :]
+    match = rng.choice(places)
+    new = json.dumps(rng.choice(ODD_TEXTS)).encode() if match[0].startswith(b'"') and rng.random() < 0.5 else _odd(rng)  # noqa: PLR2004
+    return data[: match.start()] + new + data[match.end() :]
 
 
 def _line(rng: random.Random, data: bytes) -> bytes:
     lines = data.splitlines(keepends=True) or [b""]
-    place = rng.randrange(len(lines))
+    index = rng.randrange(len(lines))
     new = rng.choice(
-        ([], [lines[place]] * 2, [lines[place][: len(lines[place]) // 2]], [_odd(rng) + b"\n", lines[place]])
+        ([], [lines[index]] * 2, [lines[index][: len(lines[index]) // 2]], [_odd(rng) + b"\n", lines[index]])
     )
-    return b"".join([*lines[:place], *new, *lines[place + 1 :]])
+    return b"".join([*lines[:index], *new, *lines[index + 1 :]])
 
 
 def _bits(rng: random.Random, data: bytes) -> bytes:

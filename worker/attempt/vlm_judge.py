@@ -14,7 +14,7 @@ from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.task import Task
 from backend.domain.ports.model import Models
 from backend.services.judging import judges
-from backend.services.judging.judges import AnswerPlace
+from backend.services.judging.judges import AnswerKey
 
 T = TypeVar("T")
 
@@ -69,8 +69,8 @@ class AttemptJudge:
 
         def write(session: Session) -> None:
             judge_id = judges.judge_of_attempt(session, self.attempt_id, self.config)
-            place = AnswerPlace(judge_id, self.attempt_id, input_sha256, number)
-            judges.keep_answer(session, answer_id, place, reply)
+            key = AnswerKey(judge_id, self.attempt_id, input_sha256, number)
+            judges.keep_answer(session, answer_id, key, reply)
 
         self.in_database(write)
 

@@ -148,27 +148,27 @@ class Cgroups:
         self.bases: dict[str, tuple[int, Path]] = {}
         self.why_not: dict[str, str] = {}
         for controller, candidates in parents.items():
-            base = next(filter(None, (self._try(controller, place) for place in candidates)), None)
+            base = next(filter(None, (self._try(controller, group) for group in candidates)), None)
             if base is not None:
                 self.bases[controller] = base
                 self.why_not.pop(controller, None)
 
-    def _try(self, controller: str, place: CgroupParent) -> tuple[int, Path] | None:
-        """Creates the supervisor's group under `place`, if this controller's limits work there."""
-        folder = place.parent / self.name
+    def _try(self, controller: str, group: CgroupParent) -> tuple[int, Path] | None:
+        """Creates the supervisor's group under `group`, if this controller's limits work there."""
+        folder = group.parent / self.name
         existed = folder.is_dir()
         try:
-            if place.version == V2:
-                self._switch_on(place.parent, controller)
+            if group.version == V2:
+                self._switch_on(group.parent, controller)
             folder.mkdir(exist_ok=True)
-            if place.version == V2:
+            if group.version == V2:
                 self._switch_on(folder, controller)
-            self._probe(folder, controller, place.version)
+            self._probe(folder, controller, group.version)
         except OSError:
             if not existed:
                 _remove_folder(folder)
             return None
-        return place.version, folder
+        return group.version, folder
 
     @staticmethod
     def _switch_on(folder: Path, controller: str) -> None:

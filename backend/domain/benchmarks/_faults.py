@@ -36,26 +36,26 @@ def faults(task: Task) -> Iterator[Fault]:
     yield from _options(task)
     for criterion, words in task.labels.extra.get("unreviewed_criteria", {}).items():
         yield criterion, f"the English instruction does not have {short(words)}: there is no reviewed English criterion"
-    for place, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
+    for path, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
         for number, step in enumerate(steps):
             for name in _unknown_templates(step, task.dialect):
                 words = f"{{{name}}} reads like a template, but there is none of that name: it is used as written"
-                yield f"{place}.{number}", words
+                yield f"{path}.{number}", words
 
 
-def _comments(value: JSON, place: str) -> Iterator[Fault]:
+def _comments(value: JSON, path: str) -> Iterator[Fault]:
     """Keys that are remarks (`_note`) or misspelled (`type:`) inside machine-readable parts."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             if key.startswith("_"):
-                yield f"{place}.{key[:100]}", f"a remark where a machine reads, left out: {short(part)}"
+                yield f"{path}.{key[:100]}", f"a remark where a machine reads, left out: {short(part)}"
             elif key.endswith(":"):
-                yield f"{place}.{key[:100]}", f"a slip for {key[:-1][:100]!r}, and read as such; upstream ignores it"
+                yield f"{path}.{key[:100]}", f"a slip for {key[:-1][:100]!r}, and read as such; upstream ignores it"
             else:
-                yield from _comments(part, f"{place}.{key[:100]}")
+                yield from _comments(part, f"{path}.{key[:100]}")
     elif isinstance(value, list):
         for number, part in enumerate(value):
-            yield from _comments(part, f"{place}.{number}")
+            yield from _comments(part, f"{path}.{number}")
 
 
 def _options(task: Task) -> Iterator[Fault]:
@@ -73,12 +73,12 @@ def _options(task: Task) -> Iterator[Fault]:
             yield from _table(rule, f"evaluator.options.{number}.rules.{position}")
 
 
-def _table(rule: Any, place: str) -> Iterator[Fault]:
+def _table(rule: Any, path: str) -> Iterator[Fault]:
     if isinstance(rule, Mapping):
         for name in rule:
             words = _TABLE_RULES.get((str(rule.get("type")), name))
             if words:
-                yield f"{place}.{name}", words
+                yield f"{path}.{name}", words
 
 
 def _unknown_templates(step: SetupStep, dialect: str) -> list[str]:

@@ -78,11 +78,11 @@ def _keepable(value: Any, name: str) -> None:
     """Rejects what the database cannot store: NUL, lone surrogates, infinite numbers, unbounded nesting."""
     level = [("", value)]
     for _ in range(MAX_DEPTH):
-        for place, part in level:
-            _scalar(place, part, name)
-        level = [(f"{place}.{key}".lstrip("."), part) for place, whole in level for key, part in _parts(whole)]
-        for place, _part in level:
-            _scalar(place, place, name)
+        for path, part in level:
+            _scalar(path, part, name)
+        level = [(f"{path}.{key}".lstrip("."), part) for path, whole in level for key, part in _parts(whole)]
+        for path, _part in level:
+            _scalar(path, path, name)
         if not level:
             return
     raise Invalid(
@@ -96,14 +96,14 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
     return [(str(number), part) for number, part in enumerate(value)] if isinstance(value, list) else []
 
 
-def _scalar(place: str, value: Any, name: str) -> None:
+def _scalar(path: str, value: Any, name: str) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         wrong = "a number that is too large"
     elif isinstance(value, str) and ("\x00" in value or (not value.isascii() and _halved(value))):
         wrong = "a text with a NUL or half a character in it"
     else:
         return
-    where = place.encode(errors="replace").decode().replace("\x00", "?")[:_SHOWN]
+    where = path.encode(errors="replace").decode().replace("\x00", "?")[:_SHOWN]
     raise Invalid(f"key {where or 'the whole file'}: {wrong}", code="invalid_task_file", path=name)
 
 

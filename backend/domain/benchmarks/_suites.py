@@ -50,14 +50,14 @@ def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
         Invalid: a file is broken; the message names the first one, the key and the expected value.
     """
     root = folder_of(path)
-    place = find_place(root, tuple(published.folders), published.asides)
-    suite = _suite(place, published)
+    task_folder = find_place(root, tuple(published.folders), published.asides)
+    suite = _suite(task_folder, published)
     warnings: list[str] = []
-    everything = next((file for file in place.lists if file.name == ALL), None)
-    task_files = listed_files(root, files_by_key(place.files, root), everything, warnings)
+    everything = next((file for file in task_folder.lists if file.name == ALL), None)
+    task_files = listed_files(root, files_by_key(task_folder.files, root), everything, warnings)
     tasks = tuple(read_task(file, root, key, published.kind, warnings, suite=suite) for key, file in task_files.items())
-    variants = _variants(root, place, published, suite, task_files, warnings)
-    selections = _selections(root, place, task_files, warnings)
+    variants = _variants(root, task_folder, published, suite, task_files, warnings)
+    selections = _selections(root, task_folder, task_files, warnings)
     return LoadedBenchmark(
         kind=published.kind,
         suite=suite.name,
@@ -76,18 +76,18 @@ def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
     )
 
 
-def _suite(place: TaskFolder, published: SuitePublication) -> Suite:
+def _suite(task_folder: TaskFolder, published: SuitePublication) -> Suite:
     """The suite's properties: by the folder's name, else by its domains, else the first published ones."""
     folders = {**published.folders, **published.asides}
-    if place.folder.name in folders:
-        return folders[place.folder.name]
-    domains = {domain for domain, _ in place.files}
+    if task_folder.folder.name in folders:
+        return folders[task_folder.folder.name]
+    domains = {domain for domain, _ in task_folder.files}
     return max(folders.values(), key=lambda suite: len(domains & set(suite.groups)))
 
 
 def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
     root: Path,
-    place: TaskFolder,
+    task_folder: TaskFolder,
     published: SuitePublication,
     suite: Suite,
     task_files: Mapping[TaskKey, Path],
@@ -95,11 +95,11 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
 ) -> list[Variant]:
     variants = []
     for name, (axis, value) in published.variants.items():
-        beside = sibling(place, root, name)
+        beside = sibling(task_folder, root, name)
         if beside is None:
             continue
         files = files_by_key(beside.files, root)
-        warnings += [f"{name_of(files[key], root)}: there is no such task in {place.folder.name}, it was left out"
+        warnings += [f"{name_of(files[key], root)}: there is no such task in {task_folder.folder.name}, it was left out"
                      for key in files if key not in task_files]  # fmt: skip
         for key in task_files:
             if key in files:
@@ -109,11 +109,11 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
 
 
 def _selections(
-    root: Path, place: TaskFolder, task_files: Mapping[TaskKey, Path], warnings: list[str]
+    root: Path, task_folder: TaskFolder, task_files: Mapping[TaskKey, Path], warnings: list[str]
 ) -> dict[str, tuple[str, ...]]:
     """Named selections from the test lists; a listed task that does not exist is a warning."""
     selections: dict[str, tuple[str, ...]] = {}
-    for file in place.lists:
+    for file in task_folder.lists:
         if file.name == ALL:
             continue
         try:

@@ -94,7 +94,7 @@ def _window(element: Element) -> _Place:
     return _Place(app=_local(element.tag), windows=(name,), active=active)
 
 
-def _walk(element: Element, place: _Place, visible_state: str = "showing") -> Iterator[Widget]:
+def _walk(element: Element, position: _Place, visible_state: str = "showing") -> Iterator[Widget]:
     """Walks an element and its descendants. `visible_state`: the attribute that marks visible elements."""
     values = {_local(key): value for key, value in element.attrib.items()}
     role, name = _local(element.tag), values.get("name", "")
@@ -102,9 +102,11 @@ def _walk(element: Element, place: _Place, visible_state: str = "showing") -> It
     if visible_state in states:
         states |= {"showing"}
     if role == "application":
-        place = _Place(app=name, depth=place.depth)
+        position = _Place(app=name, depth=position.depth)
     elif role in WINDOW_ROLES:
-        place = _Place(place.app, (*place.windows, name), place.active or "active" in states, place.depth)
+        position = _Place(
+            position.app, (*position.windows, name), position.active or "active" in states, position.depth
+        )
     yield Widget(
         role=role,
         name=name,
@@ -112,12 +114,12 @@ def _walk(element: Element, place: _Place, visible_state: str = "showing") -> It
         states=states,
         rect=_rect(values),
         value=_number(values.get("value")),
-        app=place.app,
-        windows=place.windows,
-        in_active=place.active,
+        app=position.app,
+        windows=position.windows,
+        in_active=position.active,
     )
     for child in element:
-        yield from _walk(child, place, visible_state)
+        yield from _walk(child, position, visible_state)
 
 
 def _local(name: str) -> str:

@@ -72,7 +72,7 @@ def _pivot(book: Workbook, part: str, root: Any) -> Pivot:
     sheet, area = ("", "") if where is None else (where.get("sheet", ""), where.get("ref", ""))
     if name and not area:
         sheet, area = _named_area(book, name, sheet)
-    place = root.find("{*}location")
+    location = root.find("{*}location")
     return Pivot(
         name=root.get("name", ""),
         source_type="" if source is None else source.get("type", ""),
@@ -93,7 +93,7 @@ def _pivot(book: Workbook, part: str, root: Any) -> Pivot:
                 ("showHeaders", True),
             )
         ),
-        location=() if place is None else tuple(sorted((str(key), str(value)) for key, value in place.items())),
+        location=() if location is None else tuple(sorted((str(key), str(value)) for key, value in location.items())),
     )
 
 

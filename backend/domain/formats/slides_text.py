@@ -68,9 +68,9 @@ class TextReader:
         for paragraph in body.iterfind(f"{A}p") if body is not None else ():
             fields = [field for field in paragraph.iterfind(f"{A}fld") if field.get("type") == kind]
             for text in [*fields, *paragraph.iterfind(f"{A}r")]:
-                for place in (text.find(f"{A}rPr/{A}solidFill"), paragraph.find(f"{A}pPr/{A}defRPr/{A}solidFill")):
-                    if place is not None:
-                        return colour_in(place, self.theme)
+                for element in (text.find(f"{A}rPr/{A}solidFill"), paragraph.find(f"{A}pPr/{A}defRPr/{A}solidFill")):
+                    if element is not None:
+                        return colour_in(element, self.theme)
                 return self._inherited_colour(0, "text")
         return self._inherited_colour(0, "text")
 
@@ -136,7 +136,7 @@ class TextReader:
             places = [
                 style.find(f"{name}{path}") for style in self.styles for name in (f"{A}lvl{level + 1}pPr", f"{A}defPPr")
             ]
-            values = (place.get(attribute) for place in places if place is not None)
+            values = (element.get(attribute) for element in places if element is not None)
             self._attributes[key] = next((value for value in values if value is not None), None)
         return self._attributes[key]
 
@@ -144,9 +144,9 @@ class TextReader:
         path = f"{A}defRPr/{A}solidFill" if what == "text" else f"{A}buClr"
         for style in self.styles:
             for name in (f"{A}lvl{level + 1}pPr", f"{A}defPPr"):
-                place = style.find(f"{name}/{path}")
-                if place is not None:
-                    return colour_in(place, self.theme)
+                element = style.find(f"{name}/{path}")
+                if element is not None:
+                    return colour_in(element, self.theme)
         return self.last if what == "text" else None
 
     def _bullet_colour(self, properties: Any, level: int, runs: Sequence[TextRun]) -> Colour | None:

@@ -94,7 +94,7 @@ class Workbook:
     @property
     def names(self) -> list[str]:
         """Names of the worksheets in the order of their tabs."""
-        return [place.name for place in self.places if place.kind == "worksheet"]
+        return [sheet.name for sheet in self.places if sheet.kind == "worksheet"]
 
     @cached_property
     def epoch_1904(self) -> bool:
@@ -107,7 +107,7 @@ class Workbook:
         """Name of the sheet that was active when the file was saved."""
         view = self.root.find("{*}bookViews/{*}workbookView")
         number = "0" if view is None else view.get("activeTab", "0")
-        return next((place.name for index, place in enumerate(self.places) if str(index) == number), "")
+        return next((sheet.name for index, sheet in enumerate(self.places) if str(index) == number), "")
 
     @cached_property
     def strings(self) -> list[str]:

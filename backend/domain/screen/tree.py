@@ -144,8 +144,8 @@ def _suites_line(node: TreeElement) -> str:
 
 
 def _paper_line(node: TreeElement) -> str:
-    place, size = f"({node.x}, {node.y})", f"({node.width}, {node.height})"
-    return f"{node.tag}\t{_plain(node.name)}\t{quote(node.text)}\t{place}\t{size}"
+    position, size = f"({node.x}, {node.y})", f"({node.width}, {node.height})"
+    return f"{node.tag}\t{_plain(node.name)}\t{quote(node.text)}\t{position}\t{size}"
 
 
 def quote(text: str) -> str:

@@ -232,17 +232,17 @@ def _cell(study: StudyConfig, base: Mapping[str, JSON], levels: Mapping[str, JSO
 def _set(config: dict[str, JSON], factor: str, level: JSON, study: StudyConfig) -> None:
     """Puts a level into its field; on the way objects that are not there yet are made."""
     *folders, last = factor.split(".")
-    place = config
+    section = config
     for name in folders:
-        if place.get(name) is None:
-            place[name] = {}
-        if not isinstance(place[name], dict):
+        if section.get(name) is None:
+            section[name] = {}
+        if not isinstance(section[name], dict):
             raise Invalid(f"a run's {name} has no fields in it", code="invalid_study", path=f"factors.{factor}")
-        place = place[name]
+        section = section[name]
     if level is None:
-        place.pop(last, None)
+        section.pop(last, None)
     else:
-        place[last] = _value(factor, level, study)
+        section[last] = _value(factor, level, study)
 
 
 def _value(factor: str, level: JSON, study: StudyConfig) -> JSON:

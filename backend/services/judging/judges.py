@@ -24,7 +24,7 @@ GRAPH = "evaluator of graphs"
 
 
 @dataclass(frozen=True)
-class AnswerPlace:
+class AnswerKey:
     """Identity of an answer.
 
     Attributes:
@@ -130,14 +130,14 @@ def known_answer(session: Session, question: str, vote: int) -> JudgeReply | Non
     return None if row is None else JudgeReply.model_validate(row.response)
 
 
-def keep_answer(session: Session, answer_id: UUID, place: AnswerPlace, reply: JudgeReply) -> None:
+def keep_answer(session: Session, answer_id: UUID, key: AnswerKey, reply: JudgeReply) -> None:
     """Stores an answer with its cost. Safe to call twice with the same id."""
     values = {
         "id": answer_id,
-        "judge_id": place.judge_id,
-        "attempt_id": place.attempt_id,
-        "request_hash": place.question,
-        "vote_index": place.vote,
+        "judge_id": key.judge_id,
+        "attempt_id": key.attempt_id,
+        "request_hash": key.question,
+        "vote_index": key.vote,
         "usable": not reply.problem,
         "response": reply.model_dump(mode="json"),
         "usd": reply.usage.usd,

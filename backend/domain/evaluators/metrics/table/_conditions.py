@@ -76,8 +76,8 @@ class Conditions:
                 self.notes.append(f"a condition of {self._sheet.place.name!r} was left out: {error}"[:200])
                 continue
             places = {(cell.row, cell.column) for cell in hits} - stopped
-            for place in places:
-                changes.setdefault(place, []).append(condition.look)
+            for cell_index in places:
+                changes.setdefault(cell_index, []).append(condition.look)
             if condition.is_last:
                 stopped |= places
         return changes
@@ -142,9 +142,9 @@ class Conditions:
     def _compares(
         self, condition: FormatCondition, cell: StoredCell, fits: Callable[[Any, list[Any]], bool], bounds_: list[Node]
     ) -> bool:
-        place = self._place(condition, cell)
+        context = self._place(condition, cell)
         try:
-            references = [scalar(bound(place), place) for bound in bounds_]
+            references = [scalar(bound(context), context) for bound in bounds_]
         except FormulaError:
             return False
         if isinstance(cell.value, CellError):
@@ -154,9 +154,9 @@ class Conditions:
         return fits(cell.value, references)
 
     def _holds(self, formula: Node, condition: FormatCondition, cell: StoredCell) -> bool:
-        place = self._place(condition, cell)
+        context = self._place(condition, cell)
         try:
-            return truth(scalar(formula(place), place))
+            return truth(scalar(formula(context), context))
         except FormulaError:
             return False
 

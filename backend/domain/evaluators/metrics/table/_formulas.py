@@ -109,7 +109,7 @@ class _Parser:
         if self.peek() in {"-", "+"}:
             negative = self._advance()["sign"] == "-"
             inner = self.expression(5)
-            return (lambda place: -number(scalar(inner(place), place))) if negative else inner
+            return (lambda context: -number(scalar(inner(context), context))) if negative else inner
         node = self._value()
         while self.peek() == "%":
             self._at += 1
@@ -163,7 +163,7 @@ class _Parser:
 
 
 def _binary_node(sign: str, left: Node, right: Node) -> Node:
-    return lambda place: _compute(sign, scalar(left(place), place), scalar(right(place), place))
+    return lambda context: _compute(sign, scalar(left(context), context), scalar(right(context), context))
 
 
 def _error(words: str) -> Node:
@@ -179,7 +179,7 @@ def _function(name: str, arguments: Sequence[Node]) -> Node:
     function, (least, most) = FUNCTIONS[name]
     if not least <= len(arguments) <= most:
         raise NotUnderstood(f"{name} does not take {len(arguments)} arguments")
-    return lambda place: function(place, arguments)
+    return lambda context: function(context, arguments)
 
 
 def _area(written: str, sheet: str | None) -> Node:
@@ -194,9 +194,9 @@ def _area(written: str, sheet: str | None) -> Node:
         columns.append((column_number(corner[2]), bool(corner[1])))
         rows.append((int(corner[4]), bool(corner[3])) if corner[4] else (whole, True))
 
-    def moved(place: FormulaContext) -> Area:
-        top, bottom = (at if fixed else at + place.down for at, fixed in rows)
-        left, right = (at if fixed else at + place.right for at, fixed in columns)
+    def moved(context: FormulaContext) -> Area:
+        top, bottom = (at if fixed else at + context.down for at, fixed in rows)
+        left, right = (at if fixed else at + context.right for at, fixed in columns)
         if min(top, bottom, left, right) < 1:
             raise FormulaError("#REF!")
         return Area((min(top, bottom), min(left, right), max(top, bottom), max(left, right)), name)

@@ -34,8 +34,8 @@ def _enter(name: str, least: int, most: int, function: Function) -> None:
 def _of_values(name: str, least: int, most: int, function: Callable[..., Any]) -> None:
     """A function of scalar values."""
 
-    def called(place: FormulaContext, arguments: Sequence[Node]) -> Any:
-        return function(*(scalar(argument(place), place) for argument in arguments))
+    def called(context: FormulaContext, arguments: Sequence[Node]) -> Any:
+        return function(*(scalar(argument(context), context) for argument in arguments))
 
     _enter(name, least, most, called)
 
@@ -43,21 +43,21 @@ def _of_values(name: str, least: int, most: int, function: Callable[..., Any]) -
 def _of_numbers(name: str, function: Callable[[list[float]], Any]) -> None:
     """A function of all numbers in its arguments; text and booleans in areas are skipped."""
 
-    def called(place: FormulaContext, arguments: Sequence[Node]) -> Any:
-        return function(list(_numbers(place, arguments)))
+    def called(context: FormulaContext, arguments: Sequence[Node]) -> Any:
+        return function(list(_numbers(context, arguments)))
 
     _enter(name, 1, MANY, called)
 
 
-def _items(place: FormulaContext, argument: Node) -> tuple[list[Any], bool]:
+def _items(context: FormulaContext, argument: Node) -> tuple[list[Any], bool]:
     """The values of an argument, and whether it is an area."""
-    value = argument(place)
-    return (place.values(value), True) if isinstance(value, Area) else ([value], False)
+    value = argument(context)
+    return (context.values(value), True) if isinstance(value, Area) else ([value], False)
 
 
-def _numbers(place: FormulaContext, arguments: Sequence[Node]) -> Iterator[float]:
+def _numbers(context: FormulaContext, arguments: Sequence[Node]) -> Iterator[float]:
     for argument in arguments:
-        values, area = _items(place, argument)
+        values, area = _items(context, argument)
         for value in values:
             if isinstance(value, FormulaError):
                 raise value
@@ -66,27 +66,27 @@ def _numbers(place: FormulaContext, arguments: Sequence[Node]) -> Iterator[float
             yield number(value)
 
 
-def _truths(place: FormulaContext, arguments: Sequence[Node]) -> list[bool]:
-    values = [value for argument in arguments for value in _items(place, argument)[0]]
+def _truths(context: FormulaContext, arguments: Sequence[Node]) -> list[bool]:
+    values = [value for argument in arguments for value in _items(context, argument)[0]]
     failed = next((value for value in values if isinstance(value, FormulaError)), None)
     if failed is not None:
         raise failed
     return [truth(value) for value in values if value is not None and not isinstance(value, str)]
 
 
-def _if(place: FormulaContext, arguments: Sequence[Node]) -> Any:
-    branch = 1 if truth(scalar(arguments[0](place), place)) else 2
-    return arguments[branch](place) if branch < len(arguments) else False
+def _if(context: FormulaContext, arguments: Sequence[Node]) -> Any:
+    branch = 1 if truth(scalar(arguments[0](context), context)) else 2
+    return arguments[branch](context) if branch < len(arguments) else False
 
 
 def _instead(name: str, only: str | None) -> None:
-    def called(place: FormulaContext, arguments: Sequence[Node]) -> Any:
+    def called(context: FormulaContext, arguments: Sequence[Node]) -> Any:
         try:
-            return scalar(arguments[0](place), place)
+            return scalar(arguments[0](context), context)
         except FormulaError as error:
             if only is not None and str(error) != only:
                 raise
-            return arguments[1](place)
+            return arguments[1](context)
 
     _enter(name, 2, 2, called)
 
@@ -94,9 +94,9 @@ def _instead(name: str, only: str | None) -> None:
 def _asks(name: str, question: Callable[[Any], bool]) -> None:
     """A predicate on a value, which may be an error."""
 
-    def called(place: FormulaContext, arguments: Sequence[Node]) -> bool:
+    def called(context: FormulaContext, arguments: Sequence[Node]) -> bool:
         try:
-            value = scalar(arguments[0](place), place)
+            value = scalar(arguments[0](context), context)
         except FormulaError as error:
             value = error
         return question(value)
@@ -122,20 +122,20 @@ def _criterion(criterion: Any) -> Callable[[Any], bool]:
     )
 
 
-def _count_if(place: FormulaContext, arguments: Sequence[Node]) -> float:
+def _count_if(context: FormulaContext, arguments: Sequence[Node]) -> float:
     """COUNTIF and COUNTIFS."""
     hits: list[bool] = []
     for area, criterion in zip(arguments[::2], arguments[1::2], strict=True):
-        fits = _criterion(scalar(criterion(place), place))
-        matches = [fits(value) for value in _items(place, area)[0]]
+        fits = _criterion(scalar(criterion(context), context))
+        matches = [fits(value) for value in _items(context, area)[0]]
         hits = [hit and match for hit, match in zip(hits, matches, strict=True)] if hits else matches
     return float(sum(hits))
 
 
-def _sum_if(place: FormulaContext, arguments: Sequence[Node]) -> float:
-    fits = _criterion(scalar(arguments[1](place), place))
-    values = _items(place, arguments[0])[0]
-    summands = _items(place, arguments[2])[0] if len(arguments) > 2 else values  # noqa: PLR2004
+def _sum_if(context: FormulaContext, arguments: Sequence[Node]) -> float:
+    fits = _criterion(scalar(arguments[1](context), context))
+    values = _items(context, arguments[0])[0]
+    summands = _items(context, arguments[2])[0] if len(arguments) > 2 else values  # noqa: PLR2004
     return sum(
         number(summand)
         for value, summand in zip(values, summands, strict=False)
@@ -143,9 +143,9 @@ def _sum_if(place: FormulaContext, arguments: Sequence[Node]) -> float:
     )
 
 
-def _match(place: FormulaContext, arguments: Sequence[Node]) -> float:
-    target, values = scalar(arguments[0](place), place), _items(place, arguments[1])[0]
-    way = number(scalar(arguments[2](place), place)) if len(arguments) > 2 else 1.0  # noqa: PLR2004
+def _match(context: FormulaContext, arguments: Sequence[Node]) -> float:
+    target, values = scalar(arguments[0](context), context), _items(context, arguments[1])[0]
+    way = number(scalar(arguments[2](context), context)) if len(arguments) > 2 else 1.0  # noqa: PLR2004
     if way == 0:
         fits = _criterion("=" + target) if isinstance(target, str) else _criterion(target)
         hits = [position for position, value in enumerate(values, 1) if fits(value)][:1]
@@ -157,53 +157,53 @@ def _match(place: FormulaContext, arguments: Sequence[Node]) -> float:
     return float(hits[0])
 
 
-def _column_of(place: FormulaContext, arguments: Sequence[Node]) -> float:
-    return float(_bounds_of(place, arguments)[1])
+def _column_of(context: FormulaContext, arguments: Sequence[Node]) -> float:
+    return float(_bounds_of(context, arguments)[1])
 
 
-def _row_of(place: FormulaContext, arguments: Sequence[Node]) -> float:
-    return float(_bounds_of(place, arguments)[0])
+def _row_of(context: FormulaContext, arguments: Sequence[Node]) -> float:
+    return float(_bounds_of(context, arguments)[0])
 
 
-def _bounds_of(place: FormulaContext, arguments: Sequence[Node]) -> tuple[int, ...]:
+def _bounds_of(context: FormulaContext, arguments: Sequence[Node]) -> tuple[int, ...]:
     """The area of the argument, without one the formula's own cell."""
-    area = arguments[0](place) if arguments else Area((place.row, place.column, place.row, place.column))
+    area = arguments[0](context) if arguments else Area((context.row, context.column, context.row, context.column))
     if not isinstance(area, Area):
         raise FormulaError("#VALUE!")
     return area.bounds
 
 
-def _index(place: FormulaContext, arguments: Sequence[Node]) -> Area:
+def _index(context: FormulaContext, arguments: Sequence[Node]) -> Area:
     """INDEX of an area; a single number counts along a single row."""
-    top, left, bottom, right = _bounds_of(place, arguments)
-    places = [int(number(scalar(argument(place), place))) for argument in arguments[1:]]
+    top, left, bottom, right = _bounds_of(context, arguments)
+    places = [int(number(scalar(argument(context), context))) for argument in arguments[1:]]
     down, across = places if len(places) > 1 else (1, places[0]) if top == bottom else (places[0], 1)
     if not (0 < down <= bottom - top + 1 and 0 < across <= right - left + 1):
         raise FormulaError("#REF!")
-    area = arguments[0](place)
+    area = arguments[0](context)
     row, column = top + down - 1, left + across - 1
     return Area((row, column, row, column), area.sheet if isinstance(area, Area) else None)
 
 
-def _look_up(place: FormulaContext, arguments: Sequence[Node]) -> Any:
+def _look_up(context: FormulaContext, arguments: Sequence[Node]) -> Any:
     """VLOOKUP."""
-    area = arguments[1](place)
+    area = arguments[1](context)
     if not isinstance(area, Area):
         raise FormulaError("#VALUE!")
     top, left, bottom, right = area.bounds
-    column = left + int(number(scalar(arguments[2](place), place))) - 1
+    column = left + int(number(scalar(arguments[2](context), context))) - 1
     if not left <= column <= right:
         raise FormulaError("#REF!")
     keys = Area((top, left, bottom, left), area.sheet)
-    exact = len(arguments) > 3 and not truth(scalar(arguments[3](place), place))  # noqa: PLR2004
-    row = int(_match(place, [arguments[0], lambda _: keys, lambda _: 0.0 if exact else 1.0]))
-    return place.values(Area((top + row - 1, column, top + row - 1, column), area.sheet))[0]
+    exact = len(arguments) > 3 and not truth(scalar(arguments[3](context), context))  # noqa: PLR2004
+    row = int(_match(context, [arguments[0], lambda _: keys, lambda _: 0.0 if exact else 1.0]))
+    return context.values(Area((top + row - 1, column, top + row - 1, column), area.sheet))[0]
 
 
 def _check_rank_arguments(name: str, *, descending: bool) -> None:
-    def called(place: FormulaContext, arguments: Sequence[Node]) -> float:
-        values = sorted(_numbers(place, arguments[:1]), reverse=descending)
-        position = int(number(scalar(arguments[1](place), place)))
+    def called(context: FormulaContext, arguments: Sequence[Node]) -> float:
+        values = sorted(_numbers(context, arguments[:1]), reverse=descending)
+        position = int(number(scalar(arguments[1](context), context)))
         if not 1 <= position <= len(values):
             raise FormulaError("#NUM!")
         return values[position - 1]
@@ -286,12 +286,12 @@ def _root(value: Any) -> float:
     return math.sqrt(number(value))
 
 
-def _count_values(place: FormulaContext, arguments: Sequence[Node]) -> float:
-    return float(sum(value is not None for argument in arguments for value in _items(place, argument)[0]))
+def _count_values(context: FormulaContext, arguments: Sequence[Node]) -> float:
+    return float(sum(value is not None for argument in arguments for value in _items(context, argument)[0]))
 
 
-def _empty(place: FormulaContext, arguments: Sequence[Node]) -> float:
-    return float(sum(value in {None, ""} for value in _items(place, arguments[0])[0]))
+def _empty(context: FormulaContext, arguments: Sequence[Node]) -> float:
+    return float(sum(value in {None, ""} for value in _items(context, arguments[0])[0]))
 
 
 def _is_number(value: Any) -> bool:
@@ -299,9 +299,9 @@ def _is_number(value: Any) -> bool:
 
 
 _enter("IF", 2, 3, _if)
-_enter("AND", 1, MANY, lambda place, arguments: all(_truths(place, arguments)))
-_enter("OR", 1, MANY, lambda place, arguments: any(_truths(place, arguments)))
-_enter("XOR", 1, MANY, lambda place, arguments: sum(_truths(place, arguments)) % 2 == 1)
+_enter("AND", 1, MANY, lambda context, arguments: all(_truths(context, arguments)))
+_enter("OR", 1, MANY, lambda context, arguments: any(_truths(context, arguments)))
+_enter("XOR", 1, MANY, lambda context, arguments: sum(_truths(context, arguments)) % 2 == 1)
 _of_values("NOT", 1, 1, lambda value: not truth(value))
 _of_values("TRUE", 0, 0, lambda: True)
 _of_values("FALSE", 0, 0, lambda: False)
