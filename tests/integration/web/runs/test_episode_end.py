@@ -6,7 +6,15 @@ import re
 from fastapi.testclient import TestClient
 
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.trajectory import Decision, Observation, SafetyCheck, StepRecord
+from backend.domain.model.trajectory import (
+    Action,
+    ActionType,
+    Decision,
+    GuestCall,
+    Observation,
+    SafetyCheck,
+    StepRecord,
+)
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import StepRow
 from tests.factories.records import World, evaluation
@@ -53,3 +61,19 @@ def test_failed_code_and_a_safety_check_are_marked(fresh: TestClient, installati
     assert ("code failed: &lt;b&gt;NameError" in page, "not carried out: no key &lt;x1&gt;" in page) == (True, True)
     assert "data-failed-code" in fresh.get(f"/runs/{run_id}", headers=PAGE).text
     assert fresh.get(f"/api/v1/episodes/{claim.episode_id}").json()["ended_by"] == "safety_check"
+
+
+def test_scripts_and_files_are_steps_with_their_results(fresh: TestClient, installation: World) -> None:
+    run_id = installation.submit(tasks=("files/a",)).id
+    claim = installation.must_claim(installation.worker())
+    installation.do(attempts.enter_running, claim.fence, {})
+    script = Action(type=ActionType.SCRIPT, text="ls <notes>", guest=GuestCall(language="bash", path="~"))
+    read = Action(type=ActionType.READ_FILE, guest=GuestCall(path="/home/user/plan.txt"))
+    results = ({"returncode": 0, "output": "<b>plan.txt", "error": ""}, {"size": 4, "data": "cGxhbg=="})
+    decision = Decision(actions=(script, read))
+    record = StepRecord(index=0, observation=Observation(index=0), decision=decision, results=results)
+    installation.do(attempts.record_step, claim.fence, StepRow(record=record))
+    page = fresh.get(f"/episodes/{claim.episode_id}", headers=PAGE).text
+    assert not re.search("<notes>|<b>plan", page)
+    assert all(text in page for text in ("ls &lt;notes&gt;", "&lt;b&gt;plan.txt", "/home/user/plan.txt"))
+    assert "data-guest-calls" in fresh.get(f"/runs/{run_id}", headers=PAGE).text
