@@ -229,7 +229,7 @@ class TestManifest:
         assert all("budget" in run["pins"] and "agent" in run["config"] for run in found["runs"])
 
     @pytest.mark.parametrize(
-        ("licence", "words"), [("", "licence is unknown (none is given)"), ("CC-BY-NC-4.0", "forbids some uses")]
+        ("licence", "words"), [("", "licence is unknown (no licence is given)"), ("CC-BY-NC-4.0", "forbids some uses")]
     )
     def test_trajectories_without_an_open_licence_are_excluded(
         self, fresh: TestClient, installation: World, licence: str, words: str
