@@ -41,7 +41,7 @@ run: setup ## Start everything on http://127.0.0.1:8000 (Ctrl-C stops it)
 	@exec $(BIN)/deskarena up $(ARGS)
 
 .PHONY: test
-test: ## Run the tests, seeded samples of the long parts (SEED=n): at most 20 minutes on two cores
+test: ## Run the tests, half of the slow ones and samples of the long parts (SEED=n)
 	@$(PREPARE) --tests
 	@$(PYTEST) $(TESTS)
 
@@ -58,7 +58,7 @@ test-all: ## Run every test, the long ones in full, with all applications instal
 .PHONY: test-seconds
 test-seconds: ## Measure how long the tests take: writes tests/seconds.json, by which processes share the files
 	@$(PREPARE) --tests
-	@DESKARENA_TEST_SECONDS=tests/seconds.json $(PYTEST)
+	@DESKARENA_TEST_CAMPAIGNS=1 DESKARENA_TEST_SECONDS=tests/seconds.json $(PYTEST)
 
 .PHONY: mutants
 mutants: ## Mutation testing: try a sample of N mutants and list those that no test kills (SEED=n N=200 ARGS="--page FILE")

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from backend.db.session import make_engine
 from backend.domain.errors import ClusterLost
 from tests import databases, order
-from tests.sampling import left_out, marks_left_out, runs_everything, seed
+from tests.sampling import left_out, marks_left_out, runs_campaigns, runs_everything, seed, slow_of_other_seeds
 from worker.qemu.plan import this_host
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +49,8 @@ def pytest_report_header() -> list[str]:
     scope = (
         f"without tests marked {' or '.join(marks_left_out())}" if marks_left_out() else "everything (make test-all)"
     )
+    if not runs_campaigns():
+        scope += f", every second of the slow ones (SEED={seed() + 1} runs the others)"
     try:
         machines = this_host().speed
     except ClusterLost as error:
@@ -59,6 +61,8 @@ def pytest_report_header() -> list[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves long tests to `make test-daily` and `make test-all`, and orders the files for the processes."""
     out = left_out(items)
+    if [Path(path).resolve() for path in config.args] == [ROOT / "tests"]:  # Who asks for a part gets all of it.
+        out += slow_of_other_seeds(set(items).difference(out), order.slow_tests())
     config.hook.pytest_deselected(items=out)  # Counted at the end, so that nobody forgets them.
     not_run = set(out)
     items[:] = [item for item in items if item not in not_run]

@@ -1,17 +1,20 @@
 """Seeded samples of the slow tests: `make test SEED=n` draws them, `make test-daily` runs more, `make test-all` all.
 
-Left to the longer runs are all but so many of the tests with the mark `sampled(number)`, and the tests with the mark
-`campaign`; `make test-daily` runs both. Only `make test-all` runs tests with the mark `long`, and all of what `sample`
-draws from.
+Left to the longer runs are all but so many of the tests with the mark `sampled(number)`, every second one of those that
+take seconds (the next seed runs the others), and the tests with the mark `campaign`; `make test-daily` runs all three.
+Only `make test-all` runs tests with the mark `long`, and all of what `sample` draws from.
 """
 
 import os
 import random
+import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 import pytest
+
+from tests.order import function_of
 
 T = TypeVar("T")
 
@@ -63,6 +66,20 @@ def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
         draw = random.Random(f"{seed()} {group}")  # noqa: S311 -- a sample, not a secret
         out += draw.sample(members, max(0, len(members) - number))
     return out
+
+
+def slow_of_other_seeds(items: Iterable[pytest.Item], slow: Collection[str]) -> list[pytest.Item]:
+    """Every second slow test; the seeds before and after this one run them, and leave out the others.
+
+    Args:
+        items: the tests of a run of all.
+        slow: ids of slow tests, without parameters.
+    """
+    if runs_campaigns():
+        return []
+    return [
+        item for item in items if function_of(item.nodeid) in slow and (zlib.crc32(item.nodeid.encode()) + seed()) % 2
+    ]
 
 
 def sample(items: Sequence[T], size: int, *, daily: bool = False) -> list[T]:
