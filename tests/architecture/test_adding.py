@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from backend.cli.commands.benchmark import zip_folder
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, Invalid
@@ -25,6 +26,7 @@ from backend.domain.model.trajectory import ActionType, Observation
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.desktop import DesktopSpec
 from backend.domain.registry import PluginKind
+from backend.web.benchmarks.uploads import load_zip
 from tests.architecture.tree import ROOT
 from tests.error_codes import raises_fields
 from tests.factories.models import CLICK, asked, endpoint, never
@@ -75,6 +77,7 @@ def loaded(page: str, folder: Path) -> ModuleType:
 @pytest.fixture
 def plugin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     """The plug-in of the page that the test names, taken out of the registry afterwards."""
+    registry.load()
     before, modules = {kind: set(registry.entries(kind)) for kind in PluginKind}, set(sys.modules)
     module = loaded(request.param, tmp_path)
     _, path = example(request.param)
@@ -214,12 +217,16 @@ class TestExamples:
 
     @pytest.mark.parametrize("plugin", ["benchmark"], indirect=True)
     def test_benchmark(self, plugin: Any, tmp_path: Path) -> None:
-        (tmp_path / "files.txt").write_text("one: make a file => /home/user/a.txt\n")
-        benchmark = plugin().load(tmp_path)
+        folder = tmp_path / "lists"
+        folder.mkdir()
+        (folder / "files.txt").write_text("one: make a file => /home/user/a.txt\n")
+        benchmark = plugin().load(folder)
         assert [str(task.key) for task in benchmark.tasks] == ["files/one"]
-        (tmp_path / "files.txt").write_text("one: make a file\n")
+        with zip_folder(folder, tmp_path / "lists.zip").open("rb") as archive:
+            assert load_zip("checklist", archive) == benchmark
+        (folder / "files.txt").write_text("one: make a file\n")
         with raises_fields(Invalid, path="files.txt, line 1"):
-            plugin().load(tmp_path)
+            plugin().load(folder)
 
     @pytest.mark.parametrize("plugin", ["model"], indirect=True)
     def test_model_client(self, plugin: Any) -> None:

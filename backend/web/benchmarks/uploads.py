@@ -87,12 +87,17 @@ def zip_address(url: str) -> str:
 
 
 def _root(folder: Path) -> Path:
-    """The folder itself, or the only folder in it, as usual in zips. A single domain's folder is not unwrapped."""
+    """The folder itself, or the only folder in it, as usual in zips.
+
+    A folder with JSON files, but no folders and no list of tasks, is a single domain's: its name counts, so it stays.
+    """
     inside = [path for path in folder.iterdir() if path.name != "__MACOSX"]
     if len(inside) != 1 or not inside[0].is_dir():
         return folder
-    wrapped = any(path.is_dir() or path.name == "test_all.json" for path in inside[0].iterdir())
-    return inside[0] if wrapped else folder
+    names = {path.name for path in inside[0].iterdir()}
+    has_folders = any(path.is_dir() for path in inside[0].iterdir())
+    is_domain = any(name.endswith(".json") for name in names) and "test_all.json" not in names and not has_folders
+    return folder if is_domain else inside[0]
 
 
 @contextmanager
