@@ -21,6 +21,10 @@ MENTION = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md")
 """A page that code or a message names."""
 BLOCK = re.compile(r"^ *```[a-z]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 """The lines of a fenced block."""
+TREE_PATH = re.compile(r"`((?:backend|worker|vm_images|frontend|tests|tools|deploy|migrations)/[a-z_][\w/.-]*)`")
+"""A file or folder of the repository, without patterns."""
+NAMED_IN = re.compile(r"`(\w+)`\s+(?:\(|in\s+|of\s+)`([\w/]+/\w+\.py)`(?! has)")
+"""A name and the file that is said to define it."""
 MOST_USER_PAGES = 31
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
 
@@ -153,6 +157,27 @@ class TestArchitecturePage:
         named = set(re.findall(r"`((?:backend|worker|vm_images|frontend)/[\w./-]+)`", text_of("architecture.md")))
         assert len(named) > 10
         assert sorted(path for path in named if not (ROOT / path).exists()) == []
+
+
+class TestCode:
+    """Files and names that pages mention exist."""
+
+    @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+    def test_files_exist(self, page: Path) -> None:
+        paths = [path for path in TREE_PATH.findall(page.read_text()) if "..." not in path and "NAME" not in path]
+        assert [path for path in paths if not (ROOT / path).exists()] == []
+
+    @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+    def test_names_are_defined_in_the_file(self, page: Path) -> None:
+        named = NAMED_IN.findall(FENCED.sub("", page.read_text()))
+        defined = r"(?:def|class) {0}\b|^\s*{0}\b"
+        missing = [
+            (name, path)
+            for name, path in named
+            if not (ROOT / path).is_file()
+            or not re.search(defined.format(name), (ROOT / path).read_text(), re.MULTILINE)
+        ]
+        assert missing == []
 
 
 class TestIndex:
