@@ -15,6 +15,7 @@ from backend.domain.formats.sheet import (
     MAX_ROW,
     CellError,
     DamagedWorkbook,
+    LinkFormula,
     Sheet,
     SheetRef,
     Value,
@@ -82,6 +83,8 @@ class SheetReader:
         self._within: list[int] = []
         self._cell: dict[str, str] | None = None
         self._small = False
+        self._links: dict[str, LinkFormula] = {}
+        self._call: dict[str, str] = {}
         self._text: list[str] = []
         self._pieces: list[str] = []
         self._row: tuple[list[int], list[Value], list[int]] = ([], [], [])
@@ -93,7 +96,7 @@ class SheetReader:
             raise DamagedWorkbook(self._book.path, f"the sheet {self._place.name!r} is not in the file")
         try:
             if not self._quick(data):
-                self._sheet.rows, self._sheet.row_props, self._sheet.arrays, self._count, self._last = {}, {}, [], 0, 0
+                self._sheet, self._links, self._count, self._last = Sheet(self._place), {}, 0, 0
                 self._parse(data)
         except (expat.ExpatError, ValueError, LookupError) as error:
             let_through(error, self._book.path)
@@ -131,13 +134,14 @@ class SheetReader:
             elif text:
                 value = self._number(text) if kind in (b"", b"n") else self._value(kind.decode(), _plain(text))
             mark = (2 * int(style) if style else 0) + (1 if formula else 0)
-            if b"ref=" in formula:
-                self._array(dict(_ATTRIBUTE.findall(formula.partition(b">")[0].decode())))
             if kind == b"d":
                 mark = self._as_date(mark)
             if value is not None or mark:
                 letters = name.decode()
                 columns.append(known[letters] if letters in known else self._column(letters))
+                if formula.startswith(b"<f ") or b"HYPERLINK" in formula.upper():
+                    start, _, rest = formula.partition(b">")
+                    self._formula(dict(_ATTRIBUTE.findall(start.decode())), _plain(rest[:-4]), columns[-1])
                 values.append(value)
                 marks.append(mark)
         self._row_ends()
@@ -169,14 +173,15 @@ class SheetReader:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name == self._c:
-            self._cell, self._pieces = attributes, []
+            self._cell, self._pieces, self._call = attributes, [], {}
             self._mark = 2 * int(attributes["s"]) if "s" in attributes else 0
         elif name in (self._v, self._t):
             self._text = []
             self._parser.CharacterDataHandler = self._text.append
         elif name == self._f:
             self._mark += 1
-            self._array(attributes)
+            self._call, self._text = {"text": "", **attributes}, []
+            self._parser.CharacterDataHandler = self._text.append
         elif name == self._line:
             self._row_starts(attributes)
         elif name == self._reading:
@@ -189,6 +194,9 @@ class SheetReader:
             self._parser.CharacterDataHandler = None
             if not self._small:
                 self._pieces += self._text
+        elif name == self._f:
+            self._parser.CharacterDataHandler = None
+            self._call["text"] = "".join(self._text)
         elif name == self._line:
             self._row_ends()
         elif name == self._reading:
@@ -233,9 +241,16 @@ class SheetReader:
             columns.append(self._at)
             values.append(value)
             marks.append(self._mark)
+        if self._call:
+            self._formula(self._call, self._call["text"], self._at)
 
-    def _array(self, formula: dict[str, str]) -> None:
-        """Notes the area of a formula that fills several cells, which have none of their own (18.3.1.40)."""
+    def _formula(self, formula: dict[str, str], text: str, column: int) -> None:
+        """Notes a formula that makes a link, and the area of one that fills cells without their own (18.3.1.40)."""
+        if "HYPERLINK" in text.upper():
+            self._sheet.link_formulas[self._last, column] = LinkFormula(text, (self._last, column))
+            self._links[formula.get("si", "")] = self._sheet.link_formulas[self._last, column]
+        elif formula.get("t") == "shared" and not text and formula.get("si") in self._links:
+            self._sheet.link_formulas[self._last, column] = self._links[formula["si"]]
         area = bounds(formula.get("ref", "")) if formula.get("t") in {"array", "dataTable"} else None
         if area is not None and area[:2] != area[2:] and len(self._sheet.arrays) < _MOST_ARRAYS:
             self._sheet.arrays.append(area)

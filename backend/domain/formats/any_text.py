@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from backend.domain.formats import pdf
 from backend.domain.formats.alternate_content import resolve_alternates
+from backend.domain.formats.cell_text import cell_texts
 from backend.domain.formats.documents import cell_paragraphs, read_document, text_of, texts
 from backend.domain.formats.odt import odt_texts, read_odt
-from backend.domain.formats.sheet import DamagedWorkbook, bounds
+from backend.domain.formats.sheet import DamagedWorkbook, StoredCell, bounds
 from backend.domain.formats.slides import look_into
 from backend.domain.formats.text import read_text
 from backend.domain.formats.word_wrappers import resolve_wrappers, w
@@ -30,7 +31,7 @@ def read_any_text(path: str | None) -> TextOrError:
 
 
 def read_cell(path: str | None, sheet: str, address: str) -> TextOrError:
-    """The displayed text of a workbook's cell, or None and the reason."""
+    """The text that a workbook's cell shows, beside it its stored value if that differs; or None and the reason."""
     book, reason = read_workbook(path)
     if book is None:
         return None, reason
@@ -41,7 +42,7 @@ def read_cell(path: str | None, sheet: str, address: str) -> TextOrError:
         return None, str(error)
     if worksheet is None or area is None:
         return None, f"there is no cell {address} on a sheet {sheet!r}"
-    return _to_text(worksheet.at(area[0], area[1]).value), ""
+    return "\n".join(_cell_texts(book, worksheet.at(area[0], area[1]))), ""
 
 
 def _document(path: str | None) -> TextOrError:
@@ -109,12 +110,11 @@ def _cells(book: Workbook) -> Iterator[str]:
     for name in book.names:
         sheet = book.sheet(name)
         if sheet is not None:
-            yield from (_to_text(cell.value) for cell in sheet.cells() if cell.value is not None)
+            yield from (text for cell in sheet.cells() for text in _cell_texts(book, cell))
 
 
-def _to_text(value: object) -> str:
-    """Formats a number; integers without `.0`."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else "" if value is None else str(value)
+def _cell_texts(book: Workbook, cell: StoredCell) -> list[str]:
+    return cell_texts(cell.value, book.styles.look(cell.style).number_format or "", epoch_1904=book.epoch_1904)
 
 
 def _pdf(path: str | None) -> TextOrError:

@@ -45,8 +45,8 @@ class Axis:
 class ChartSeries:
     """References of one series: its values (or y values) and categories (or x values).
 
-    `written` is their spelling in the file, which upstream compares. Upstream does not support scatter plots, whose x
-    values are numbers (`of_numbers`).
+    They are in lower case, as the case of a sheet's name does not count. `written` is their spelling in the file, which
+    upstream compares. Upstream does not support scatter plots, whose x values are numbers (`of_numbers`).
     """
 
     values: str
@@ -161,8 +161,8 @@ def _chart(space: Any, anchor: Anchor) -> Chart | None:
 def _series(item: Any) -> ChartSeries:
     values, categories = _source(item, "val"), _source(item, "cat")
     return ChartSeries(
-        values=reference(values or _source(item, "yVal")),
-        categories=reference(categories or _source(item, "xVal")),
+        values=reference(values or _source(item, "yVal")).lower(),
+        categories=reference(categories or _source(item, "xVal")).lower(),
         written=f"{values},{categories}",
         of_numbers=item.find("{*}yVal") is not None,
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from backend.domain.formats.documents import child
+from backend.domain.formats.scripts import script_kinds
 from backend.domain.formats.word_wrappers import Element, w
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _DEFAULTS = "/defaults"
 """Stands for the document's defaults in place of a style's name."""
 _THEME = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/theme"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_THEME_FONTS = {"Ascii": "latin", "HAnsi": "latin", "EastAsia": "ea", "Bidi": "cs"}
 _SWITCH = {"0": False, "false": False, "off": False, "1": True, "true": True, "on": True}
 _KINDS = {"paragraph", "character", "table", "numbering"}
 _COMPLEX = {"b", "i"}
@@ -94,9 +96,19 @@ class DocumentStyles:
         """Whether the paragraph starts a new page."""
         return bool(self._of_paragraph(paragraph, "pageBreakBefore", _flag))
 
-    def font(self, paragraph: Element, run: Element) -> str | None:
-        """The font name of Latin letters."""
-        return self._of_run(paragraph, run, "rFonts", self._font)
+    def fonts(self, paragraph: Element, run: Element, text: str) -> set[str | None]:
+        """The names of the fonts that show the letters of a run; the font of ASCII letters if it has none.
+
+        A run names fonts for ASCII, other Western, East Asian and complex letters (17.3.2.26).
+        """
+        complex_script = self._is_complex(paragraph, run)
+        kinds = {"ascii"} if self._direct else {"cs"} if complex_script else script_kinds(text) or {"ascii"}
+        return {self._font_of(paragraph, run, kind) for kind in kinds}
+
+    def _font_of(self, paragraph: Element, run: Element, kind: str) -> str | None:
+        """The font of one kind of letters; of ASCII if none is named, as in themes for any language."""
+        font = self._of_run(paragraph, run, kind, self._font)
+        return font if font or kind == "ascii" else self._of_run(paragraph, run, "ascii", self._font)
 
     def size(self, paragraph: Element, run: Element) -> float | None:
         """Points; None if not set with `direct`."""
@@ -193,13 +205,13 @@ class DocumentStyles:
             yield self._by_id[name]
             name = _value(self._by_id[name], "basedOn")
 
-    def _font(self, level: Element, name: str) -> str | None:
-        fonts = child(level, name)
+    def _font(self, level: Element, kind: str) -> str | None:
+        fonts = child(level, "rFonts")
         if fonts is None:
             return None
-        theme = fonts.get(w("asciiTheme"))
+        theme = fonts.get(w("cstheme" if kind == "cs" else f"{kind}Theme"))
         # A theme font wins over the name stored beside it.
-        return self._theme.get(theme[:5]) if theme and not self._direct else fonts.get(w("ascii"))
+        return self._theme.get(theme) if theme and not self._direct else fonts.get(w(kind))
 
 
 def _is_default(style: Element) -> bool:
@@ -246,13 +258,17 @@ def _shading(level: Element, name: str) -> str | None:
 
 
 def _theme_fonts(document: "Document") -> dict[str, str]:
-    """The Latin fonts of a theme, by `major` and `minor`."""
+    """The fonts of a theme by the names that runs use: `majorHAnsi`, `minorEastAsia`, ..."""
     from lxml import etree
 
     for relation in document.part.rels.values():
         if relation.reltype == _THEME and not relation.is_external:
             parser = etree.XMLParser(resolve_entities=False, no_network=True)
             root = etree.fromstring(relation.target_part.blob, parser)
-            fonts = {kind: root.find(f".//{_DRAWING}{kind}Font/{_DRAWING}latin") for kind in ("major", "minor")}
-            return {kind: latin.get("typeface", "") for kind, latin in fonts.items() if latin is not None}
+            return {
+                f"{size}{kind}": font.get("typeface", "")
+                for size in ("major", "minor")
+                for kind, tag in _THEME_FONTS.items()
+                if (font := root.find(f".//{_DRAWING}{size}Font/{_DRAWING}{tag}")) is not None
+            }
     return {}

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from backend.domain.formats.deep_tiff import is_planar, read_deep_tiff
 from backend.domain.formats.failures import let_through
+from backend.domain.formats.png_transparency import resolve_transparency
 from backend.domain.formats.sample_range import STRIP, to_eight_bits, white_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def decode_picture(file: IO[bytes], *, as_stored: bool = False) -> tuple["Image 
             if picture.mode == "LAB":  # The only mode that Pillow converts to nothing but RGB.
                 picture = picture.convert("RGB")
             if not as_stored:
-                picture = _as_shown(picture)
+                file.seek(0)
+                picture = _as_shown(resolve_transparency(picture, file.read(MAX_BYTES)))
     except Pictures.DecompressionBombError:  # Pillow's own limit, by the header, too.
         return None, f"the picture is too large: it has more than {MAX_PIXELS // 10**6} million pixels"
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:

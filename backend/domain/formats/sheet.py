@@ -60,6 +60,13 @@ class SheetRef:
     kind: str
 
 
+class LinkFormula(NamedTuple):
+    """A formula with the function HYPERLINK; `origin`: the cell for which it is written, if several share it."""
+
+    text: str
+    origin: tuple[int, int]
+
+
 @dataclass
 class Sheet:
     """A worksheet.
@@ -70,6 +77,7 @@ class Sheet:
         root: everything but the cells, as XML.
         has_truths: some cells are TRUE or FALSE, which Python treats as numbers.
         arrays: areas whose values one formula computes, stored in their first cell.
+        link_formulas: cell -> its formula, of those that make links.
     """
 
     place: SheetRef
@@ -78,6 +86,7 @@ class Sheet:
     root: Any = None
     has_truths: bool = False
     arrays: list[Bounds] = field(default_factory=list)
+    link_formulas: dict[tuple[int, int], LinkFormula] = field(default_factory=dict)
 
     def cells(self) -> Iterator[StoredCell]:
         """All stored cells, in the file's order."""

@@ -51,6 +51,7 @@ class TextRun:
         look: its complete direct formatting, without language and proofing marks.
         shown_font: its font or the inherited one, as written (`+mj-lt`); None if unknown.
         shown_size: its size or the inherited one, None if unknown.
+        shown_bold, shown_italic, shown_underline, shown_strike: its own or the inherited ones, else off.
     """
 
     text: str
@@ -68,6 +69,10 @@ class TextRun:
     look: str = ""
     shown_font: str | None = None
     shown_size: str | None = None
+    shown_bold: bool = False
+    shown_italic: bool = False
+    shown_underline: str = "none"
+    shown_strike: str = "noStrike"
 
 
 @dataclass(frozen=True, slots=True)

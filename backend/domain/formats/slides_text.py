@@ -1,7 +1,6 @@
 """Text of slides: paragraphs and runs with inherited colours."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from backend.domain.formats.slides import SlideParagraph, TextRun
@@ -13,6 +12,7 @@ NEAR = 64
 """Channels that differ by less may be the same colour, resolved or rounded by another program."""
 _NO_LOOK = {"lang", "altLang", "dirty", "err", "noProof", "smtClean", "smtId", "bmk", "kumimoji", "extLst"}
 """Attributes of a run that PowerPoint writes by itself and that do not show."""
+_FILLS = {"solidFill", "gradFill", "noFill", "blipFill", "pattFill"}
 _PLAIN = ((0, 0, 0), (255, 255, 255))
 
 
@@ -90,37 +90,35 @@ class TextReader:
 
     def _run(self, element: Any, level: int) -> TextRun:
         properties = element.find(f"{A}rPr")
-        text = element.findtext(f"{A}t") or ""
-        shown_font, shown_size = (
-            self._style_attribute(level, f"{A}latin", "typeface"),
-            self._style_attribute(level, ".", "sz"),
-        )
-        if properties is None:
-            colour = self._inherited_colour(level, "text")
-            run = TextRun(text, None, None, None, None, None, "noStrike", False, None, False, colour, False)
-            return replace(run, shown_font=shown_font, shown_size=shown_size)
-        font, solid = properties.find(f"{A}latin"), properties.find(f"{A}solidFill")
+        attributes = {} if properties is None else properties.attrib
+        font, solid = (None if properties is None else properties.find(f"{A}{name}") for name in ("latin", "solidFill"))
         written = solid.find(f"{A}srgbClr") if solid is not None else None
-        size = properties.get("sz")
-        own = any(
-            local(child.tag) in {"solidFill", "gradFill", "noFill", "blipFill", "pattFill"} for child in properties
-        )
+        own = properties is not None and any(local(part.tag) in _FILLS for part in properties)
+        size = attributes.get("sz")
+
+        def effective(name: str) -> str | None:
+            return attributes.get(name) or self._style_attribute(level, ".", name)
+
         return TextRun(
-            text=text,
+            text=element.findtext(f"{A}t") or "",
             font=None if font is None else font.get("typeface"),
             size=None if size is None else int(size),
-            bold=_flag(properties.get("b")),
-            italic=_flag(properties.get("i")),
-            underline=properties.get("u"),
-            strike=properties.get("strike", "noStrike"),
-            says_strike="strike" in properties.attrib,
+            bold=_flag(attributes.get("b")),
+            italic=_flag(attributes.get("i")),
+            underline=attributes.get("u"),
+            strike=attributes.get("strike", "noStrike"),
+            says_strike="strike" in attributes,
             rgb=None if written is None else written.get("val", "").upper(),
             own_colour=own,
             colour=colour_in(solid, self.theme) if own else self._inherited_colour(level, "text"),
-            linked=properties.find(f"{A}hlinkClick") is not None,
-            look=_look(properties),
-            shown_font=shown_font if font is None else font.get("typeface"),
-            shown_size=size or shown_size,
+            linked=properties is not None and properties.find(f"{A}hlinkClick") is not None,
+            look="" if properties is None else _look(properties),
+            shown_font=self._style_attribute(level, f"{A}latin", "typeface") if font is None else font.get("typeface"),
+            shown_size=effective("sz"),
+            shown_bold=bool(_flag(effective("b"))),
+            shown_italic=bool(_flag(effective("i"))),
+            shown_underline=effective("u") or "none",
+            shown_strike=effective("strike") or "noStrike",
         )
 
     def _inherited_colour(self, level: int, what: str) -> Colour | None:

@@ -65,3 +65,45 @@ def test_patterns_of_shadings(tmp_path: Path, shading: str, color: str | None) -
     properties = f"<w:shd w:val={shading}/>"
     assert look(tmp_path, properties, lambda styles, *run: styles.highlight(*run)) == color
     assert look(tmp_path, BY_STYLE, lambda styles, *run: styles.highlight(*run), properties) == color
+
+
+ALL = '<w:rFonts w:ascii="Arial" w:hAnsi="Verdana" w:eastAsia="SimSun" w:cs="David"/>'
+THEME = (
+    '<w:rFonts w:asciiTheme="minorHAnsi" w:hAnsiTheme="minorHAnsi" w:eastAsiaTheme="minorEastAsia"'
+    ' w:cstheme="minorBidi"/>'
+)
+
+
+@pytest.mark.parametrize(
+    ("properties", "text", "fonts"),
+    [
+        (ALL, "word 12", {"Arial"}),
+        (ALL, "élan", {"Arial", "Verdana"}),
+        (ALL, "Привет", {"Verdana"}),
+        (ALL, "漢字。", {"SimSun"}),
+        (ALL, "かな", {"SimSun"}),
+        (ALL, "한글", {"SimSun"}),
+        (ALL, "ｆｕｌｌ", {"SimSun"}),
+        (ALL, "漢 x", {"SimSun", "Arial"}),
+        (ALL, "שלום", {"David"}),
+        (ALL, "مرحبا", {"David"}),
+        (ALL, "สวัสดี", {"David"}),
+        (ALL, "“ … ”", {"Arial"}),
+        (f"{ALL}<w:cs/>", "x", {"David"}),
+        (f"{ALL}<w:rtl/>", "12", {"David"}),
+        ('<w:rFonts w:ascii="Arial" w:hAnsi="Arial"/>', "漢字", {"Arial"}),
+        ('<w:rFonts w:eastAsia="SimSun"/>', "漢字", {"SimSun"}),
+        (THEME, "漢字", {"Cambria"}),
+        (THEME, "שלום", {"Cambria"}),
+        (THEME, "x", {"Cambria"}),
+    ],
+)
+def test_fonts_by_script(tmp_path: Path, properties: str, text: str, fonts: set[str]) -> None:
+    """The template's theme names no font for East Asian and complex letters: any language's may be used."""
+    assert look(tmp_path, properties, lambda styles, *run: styles.fonts(*run, text)) == fonts
+
+
+def test_a_style_names_the_font_of_one_script(tmp_path: Path) -> None:
+    style = '<w:rFonts w:eastAsia="SimSun"/>'
+    for text, font in (("漢字", "SimSun"), ("x", "Cambria")):
+        assert look(tmp_path, BY_STYLE, lambda styles, *run, text=text: styles.fonts(*run, text), style) == {font}

@@ -131,7 +131,7 @@ class TestStyles:
     def test_a_font_of_the_theme(self, tmp_path: Path) -> None:
         """python-docx's template names its font by the theme, as Word does."""
         path = save(tmp_path / "x.docx", p("a", r("b", name="Arial")))
-        assert looks(path, lambda styles, one, run: styles.font(one, run)) == ["Cambria", "Arial"]
+        assert looks(path, lambda styles, *run: styles.fonts(*run, "x")) == [{"Cambria"}, {"Arial"}]
 
     def test_switches_of_both_styles_cancel_out(self, tmp_path: Path) -> None:
         named = (

@@ -86,6 +86,24 @@ def deep_tiff(  # noqa: PLR0913 - ways to store it.
     return head + data + struct.pack(f"{order}H", len(tags)) + entries + bytes(4)
 
 
+def png(bits: int, kind: int, row: bytes, transparent: tuple[int, ...]) -> bytes:
+    """A PNG of one line of four pixels, of which one color is transparent."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = struct.pack(">IIBBBBB", 4, 1, bits, kind, 0, 0, 0)
+    chunks = (b"IHDR", header), (b"tRNS", struct.pack(f">{len(transparent)}H", *transparent))
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            *itertools.starmap(chunk, chunks),
+            chunk(b"IDAT", zlib.compress(b"\0" + row)),
+            chunk(b"IEND", b""),
+        ]
+    )
+
+
 def tiles(plane: "np.ndarray", rows: int, columns: int) -> list["np.ndarray"]:
     """The plane in tiles, those at its edges filled up."""
     height, width, _ = plane.shape
@@ -203,6 +221,33 @@ class TestShown:
         Image.fromarray(np.array([[1000, 1001]], np.uint16)).save(out, "PNG", transparency=1000)
         picture, reason = decode_picture(io.BytesIO(out.getvalue()))
         assert (reason, picture and picture.convert("RGBA").getchannel("A").tobytes()) == ("", b"\x00\xff")
+
+    @pytest.mark.parametrize(
+        ("bits", "kind", "row", "transparent", "alpha"),
+        [
+            (16, 2, struct.pack(">12H", 65535, 0, 0, 65534, 0, 0, 0, 65535, 0, 1, 2, 3), (65535, 0, 0), "0111"),
+            (16, 2, struct.pack(">12H", 65535, 0, 0, 65534, 0, 0, 0, 65535, 0, 257, 514, 771), (257, 514, 771), "1110"),
+            (16, 2, struct.pack(">12H", *[9] * 12), (10, 9, 9), "1111"),
+            (8, 2, bytes([255, 0, 0, 254, 0, 0, 0, 255, 0, 1, 2, 3]), (254, 0, 0), "1011"),
+            (16, 0, struct.pack(">4H", 65535, 0, 256, 257), (257,), "1110"),
+            (8, 0, bytes([1, 2, 3, 255]), (3,), "1101"),
+            (4, 0, bytes([0x0F, 0x70]), (15,), "1011"),
+            (4, 0, bytes([0x0F, 0x70]), (7,), "1101"),
+            (2, 0, bytes([0b00011011]), (1,), "1011"),
+            (2, 0, bytes([0b00011011]), (3,), "1110"),
+            (1, 0, bytes([0b01010000]), (1,), "1010"),
+            (1, 0, bytes([0b01010000]), (0,), "0101"),
+        ],
+    )
+    def test_one_transparent_color(
+        self, bits: int, kind: int, row: bytes, transparent: tuple[int, ...], alpha: str
+    ) -> None:
+        """Four pixels of a PNG whose samples have this many bits, grey (0) or in color (2)."""
+        picture, reason = decode_picture(io.BytesIO(png(bits, kind, row, transparent)))
+        assert picture is not None, reason
+        shown = picture.convert("RGBA").getchannel("A").tobytes()
+        assert ["01"[value == 255] for value in shown if value in {0, 255}] == list(alpha)
+        assert picture.format == "PNG"
 
     def test_values_that_are_not_finite(self, tmp_path: Path) -> None:
         plane = np.array([[np.nan, np.inf, -np.inf, 0.5]], np.float32)

@@ -15,8 +15,8 @@ from backend.domain.registry import PluginKind, register
 if TYPE_CHECKING:
     from docx.document import Document
 
-Fonts = list[tuple[int, str, str | None]]
-"""Paragraph, text and font of each run."""
+Fonts = list[tuple[int, str, set[str | None]]]
+"""Paragraph, text and fonts of each run."""
 
 
 @register(PluginKind.METRIC, "compare_font_names")
@@ -36,7 +36,7 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
     def take(document: "Document") -> Fonts:
         styles = DocumentStyles(document, direct=strict_upstream)
         return [
-            (number, text, styles.font(paragraph, run))
+            (number, text, styles.fonts(paragraph, run, text))
             for number, paragraph in enumerate(paragraphs(document), start=1)
             for run in paragraph.iterchildren(w("r"))
             if (text := run_text(run)).strip() or strict_upstream
@@ -46,10 +46,14 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
         if not fonts and not strict_upstream:
             return verdict(met=False, reason="the document has no text")
         wrong = [
-            f"paragraph {number}: {short(text, 40)} is in {short(font)}, expected {expected!r}"
-            for number, text, font in fonts
-            if font != expected
+            f"paragraph {number}: {short(text, 40)} is in {_names(used)}, expected {expected!r}"
+            for number, text, used in fonts
+            if used != {expected}
         ]
         return first_wrong(wrong, f"all text is in {expected}")
 
     return judge_document(result, take, judge, as_stored=strict_upstream)
+
+
+def _names(fonts: set[str | None]) -> str:
+    return " and ".join(sorted(map(short, fonts)))

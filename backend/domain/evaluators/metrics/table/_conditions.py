@@ -20,6 +20,7 @@ from backend.domain.evaluators.metrics.table._formula_values import (
     compare,
     scalar,
     truth,
+    values_of,
 )
 from backend.domain.evaluators.metrics.table._formulas import compile_formula
 from backend.domain.evaluators.metrics.table._matching import areas
@@ -165,12 +166,7 @@ class Conditions:
         return FormulaContext(cell.row, cell.column, cell.row - top, cell.column - left, self._values, self._steps)
 
     def _values(self, area: Area) -> list[Any]:
-        sheet = self._sheet if area.sheet is None else self._book.sheet(area.sheet)
-        if sheet is None:
-            raise FormulaError("#REF!")
-        top, left, bottom, right = area.bounds
-        cells = (sheet.at(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
-        return [_read_as(cell.value) for cell in cells]
+        return values_of(self._book, self._sheet, area)
 
 
 def _condition(rule: Any, where: str, look: CellFormat) -> FormatCondition:
@@ -188,10 +184,6 @@ def _condition(rule: Any, where: str, look: CellFormat) -> FormatCondition:
 
 def _covers(condition: FormatCondition, cell: StoredCell) -> bool:
     return condition.kind not in _PICTURES and any(inside(cell.row, cell.column, area) for area in condition.areas)
-
-
-def _read_as(value: Any) -> Any:
-    return FormulaError(str(value)) if isinstance(value, CellError) else value
 
 
 def _fold_case(value: Any) -> Any:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.domain.formats.sheet import Bounds
+from backend.domain.formats.sheet import Bounds, CellError, Sheet
+from backend.domain.formats.workbook import Workbook
 
 MAX_STEPS = 2_000_000
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -101,3 +102,17 @@ def _sort_key(value: Any, beside: Any) -> tuple[int, Any]:
     if isinstance(value, bool):
         return 2, value
     return (1, value.lower()) if isinstance(value, str) else (0, float(value))
+
+
+def values_of(book: Workbook, sheet: Sheet, area: Area) -> list[Any]:
+    """The values of an area, row by row. Raises FormulaError if there is no such sheet."""
+    source = sheet if area.sheet is None else book.sheet(area.sheet)
+    if source is None:
+        raise FormulaError("#REF!")
+    top, left, bottom, right = area.bounds
+    cells = (source.at(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
+    return [_read_as(cell.value) for cell in cells]
+
+
+def _read_as(value: Any) -> Any:
+    return FormulaError(str(value)) if isinstance(value, CellError) else value

@@ -3,9 +3,10 @@
 from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import WorkbookPair
+from backend.domain.evaluators.metrics.table._links import links_of
 from backend.domain.formats.cell_styles import BLACK, NO_COLOUR, CellFill, CellFormat, Colour, Font
-from backend.domain.formats.sheet import Bounds, Sheet, StoredCell, bounds, inside
-from backend.domain.formats.workbook import Workbook, relation
+from backend.domain.formats.sheet import Sheet, StoredCell, inside
+from backend.domain.formats.workbook import Workbook
 
 CellProperty = Literal[
     "number_format", "font_name", "font_family", "font_color", "font_bold", "font_italic", "font_underline",
@@ -13,8 +14,6 @@ CellProperty = Literal[
 ]  # fmt: skip
 _OF_TEXT = {"font_name": "name", "font_family": "family", "font_bold": "bold", "font_italic": "italic",
             "font_underline": "underline", "font_size": "size"}  # fmt: skip
-_MOST_LINKS = 200_000
-"""Cells with links that are listed one by one."""
 _BY_THEME = "a colour of the theme"  # upstream's representation of such a colour
 
 
@@ -23,7 +22,7 @@ class SheetFormats:
 
     def __init__(self, books: WorkbookPair, book: Workbook, sheet: Sheet) -> None:
         self._strict, self._waa, self._styles, self._sheet = books.strict, books.waa, book.styles, sheet
-        self._links = _links(book, sheet, published=books.strict)
+        self._links = links_of(book, sheet, published=books.strict)
 
     def at(self, row: int, column: int, name: str) -> Any:
         """A property of one cell, None if it is not set. A cell that is not stored looks as its row or column does."""
@@ -92,29 +91,3 @@ class SheetFormats:
 
 def _colour_text(colour: Colour | None) -> str:
     return NO_COLOUR if colour is None else colour.written or _BY_THEME
-
-
-def _links(book: Workbook, sheet: Sheet, *, published: bool) -> dict[tuple[int, int], str]:
-    """Cell -> target of its link: an address, or a place in the workbook.
-
-    As published, a link over several cells is the first one's, and the part of a page that it leads to is left out.
-    """
-    links: dict[tuple[int, int], str] = {}
-    related = None
-    for item in sheet.root.iterfind("{*}hyperlinks/{*}hyperlink"):
-        related = book.related(sheet.place.part) if related is None else related
-        area = bounds(item.get("ref", ""))
-        target, place = related.get(relation(item), ("", ""))[1], item.get("location", "")
-        if not target or (place and not published):
-            target += f"#{place}"
-        if area is not None:
-            links |= dict.fromkeys([area[:2]] if published else _cells_of(area, _MOST_LINKS - len(links)), target)
-    return links
-
-
-def _cells_of(area: Bounds, most: int) -> list[tuple[int, int]]:
-    """The cells of an area, the first one alone if there are too many."""
-    top, left, bottom, right = area
-    if (bottom - top + 1) * (right - left + 1) > most:
-        return [(top, left)]
-    return [(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)]

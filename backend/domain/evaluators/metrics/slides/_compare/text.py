@@ -91,8 +91,10 @@ def _merge_runs(runs: Sequence[TextRun]) -> list[TextRun]:
 def _run(actual: TextRun, gold: TextRun, rules: TextRules) -> Iterator[str]:
     o, m = rules.o, rules.m
     always = rules.in_table and m.strict  # Upstream's options do not apply to tables.
+    by_look = not (m.waa or m.strict)  # A run that repeats what it inherits looks like one that inherits it.
+    if by_look:
+        actual, gold = _with_inherited_marks(actual), _with_inherited_marks(gold)
     if not always:
-        by_look = not (m.waa or m.strict)  # A run that repeats what it inherits looks like one that inherits it.
         same_font = by_look and None is not actual.shown_font == gold.shown_font
         if o.font_name and _differ(actual.font, gold.font, rules) and not same_font:
             yield f"font {short(actual.font)}, expected {short(gold.font)}"
@@ -109,6 +111,12 @@ def _run(actual: TextRun, gold: TextRun, rules: TextRules) -> Iterator[str]:
         yield f"underline {actual.underline or 'none'}, expected {gold.underline or 'none'}"
     if o.color_rgb and _colours_differ(actual, gold, m):
         yield f"colour {_colour(actual)}, expected {_colour(gold)}"
+
+
+def _with_inherited_marks(run: TextRun) -> TextRun:
+    return replace(
+        run, bold=run.shown_bold, italic=run.shown_italic, underline=run.shown_underline, strike=run.shown_strike
+    )
 
 
 def _differ(actual: object, gold: object, rules: TextRules) -> bool:

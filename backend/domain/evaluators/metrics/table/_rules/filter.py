@@ -5,6 +5,7 @@ from typing import Any, Literal
 from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, differences
 from backend.domain.formats.json_values import number_of
 from backend.domain.formats.sheet import Sheet
+from backend.domain.formats.workbook import Workbook
 
 _CONDITION = ("descending", "sortBy", "ref", "customList", "dxfId", "iconSet", "iconId")
 _KNOWN = {"filters", "customFilters", "extLst"}
@@ -13,9 +14,9 @@ _NO_FILTER = ((False, True), False, frozenset[str](), False, frozenset[tuple[str
 
 
 class FilterRule(PairRule):
-    """The area, each column's filter, and the sorting.
+    """The area, each column's filter, and the sorting, of the sheet's filter and those of its tables.
 
-    Upstream ignores filters by date, colour, icon, average or rank.
+    Upstream ignores tables, and filters by date, colour, icon, average or rank.
     """
 
     type: Literal["filter"]
@@ -24,27 +25,43 @@ class FilterRule(PairRule):
         both: list[Any] = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             sheet = books.sheet(reference)
-            if sheet is None and not books.strict:
+            if books.strict:
+                both.append({} if sheet is None else _published_filter(sheet))
+            elif sheet is None:
                 return [books.lacks(reference)]
-            both.append({} if sheet is None else _filter(sheet, strict=books.strict))
+            else:
+                both.append(_filters(books.book(reference), sheet))
         return differences(both[0], both[1], what="the filter's")
 
 
-def _filter(sheet: Sheet, *, strict: bool) -> dict[str, Any]:
+def _filters(book: Workbook, sheet: Sheet) -> dict[str, Any]:
+    """Area -> its filter. Every table has one: only those that hide or sort rows count."""
+    tables = [book.xml(part) for kind, part in book.related(sheet.place.part).values() if kind == "table"]
+    elements = [element for table in tables if table is not None for element in table.iterfind("{*}autoFilter")]
+    filters = [_filter(element, element.getparent().find("{*}sortState"), strict=False) for element in elements]
+    filters = [parts for parts in filters if parts.keys() != {"area"}]
+    own = sheet.root.find("{*}autoFilter")
+    if own is not None:
+        filters.append(_filter(own, own.find("{*}sortState"), strict=False))
+    return {parts.pop("area"): parts for parts in filters}
+
+
+def _published_filter(sheet: Sheet) -> dict[str, Any]:
     element = sheet.root.find("{*}autoFilter")
-    if element is None:
-        return {"area": None}
+    return {"area": None} if element is None else _filter(element, element.find("{*}sortState"), strict=True)
+
+
+def _filter(element: Any, sort: Any, *, strict: bool) -> dict[str, Any]:
     area = element.get("ref") or ""
-    table: dict[str, Any] = {"area": area if strict else area.replace("$", "")}
+    parts: dict[str, Any] = {"area": area if strict else area.replace("$", "")}
     for item in element.iterfind("{*}filterColumn"):
         column = _column(item, strict=strict)
         if strict or column != _NO_FILTER:
-            table[f"column {item.get('colId')}"] = column
-    sort = element.find("{*}sortState")
+            parts[f"column {item.get('colId')}"] = column
     if sort is not None:
         conditions = [tuple(item.get(name) for name in _CONDITION) for item in sort.iterfind("{*}sortCondition")]
-        table["order"] = (_is_true(sort, "columnSort"), _is_true(sort, "caseSensitive"), sort.get("ref"), conditions)
-    return table
+        parts["order"] = (_is_true(sort, "columnSort"), _is_true(sort, "caseSensitive"), sort.get("ref"), conditions)
+    return parts
 
 
 def _column(item: Any, *, strict: bool) -> tuple[Any, ...]:

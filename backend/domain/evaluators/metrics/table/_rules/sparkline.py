@@ -20,5 +20,6 @@ class SparklineRule(PairRule):
             sheet = books.sheet_as_read(reference)
             if sheet is None:
                 return [books.lacks(reference)]
-            both.append(read_sparklines(sheet))
+            sparklines = read_sparklines(sheet)
+            both.append(sparklines if books.strict else {at: data.lower() for at, data in sparklines.items()})
         return differences(both[0], both[1], what="sparkline in")

@@ -138,3 +138,44 @@ class TestInherited:
         red = '><a:solidFill><a:prstClr val="red"/></a:solidFill>'
         model, mine = (deck(tmp_path / f"{x}.pptx", self.title(text)) for x, text in (("a", red), ("b", by_hue)))
         assert compare(mine, model).value == float(same)
+
+    @staticmethod
+    def styled(attributes: str) -> Any:
+        """Changes the look of titles in the first slide's layout."""
+
+        def change(slide: Any) -> None:
+            title = slide.slide_layout.placeholders[0].element.txBody
+            title.replace(
+                title.find(f"{A}lstStyle"),
+                parse_xml(f"<a:lstStyle {NS}><a:lvl1pPr><a:defRPr {attributes}/></a:lvl1pPr></a:lstStyle>"),
+            )
+
+        return on(1, change)
+
+    @pytest.mark.parametrize(
+        ("layout", "properties", "shown", "other"),
+        [
+            ('b="1"', ">", 'b="1">', 'b="0">'),
+            ('b="true"', 'b="1">', ">", 'b="false">'),
+            ('i="1"', ">", 'i="1">', 'i="0">'),
+            ('u="sng"', ">", 'u="sng">', 'u="none">'),
+            ('u="sng"', ">", 'u="sng">', 'u="dbl">'),
+            ('strike="sngStrike"', ">", 'strike="sngStrike">', 'strike="noStrike">'),
+            ('b="0"', ">", 'b="0">', 'b="1">'),
+            ('u="none"', ">", 'u="none">', 'u="sng">'),
+        ],
+    )
+    def test_marks_of_the_layout(self, tmp_path: Path, layout: str, properties: str, shown: str, other: str) -> None:
+        texts = {"mine": properties, "gold": shown, "other": other}
+        mine, model, different = (
+            deck(tmp_path / f"{name}.pptx", self.styled(layout), self.title(text)) for name, text in texts.items()
+        )
+        options = {"examine_strike_through": True}
+        assert [compare(mine, gold, **options).value for gold in (model, different)] == [1, 0]
+        assert [compare(gold, mine, **options).value for gold in (model, different)] == [1, 0]
+
+    def test_a_mark_that_only_the_layout_has(self, tmp_path: Path) -> None:
+        """The same run is bold by one layout and plain by the other."""
+        mine = deck(tmp_path / "mine.pptx", self.styled('b="1"'), self.title(">"))
+        model = deck(tmp_path / "gold.pptx", self.title(">"))
+        assert [compare(mine, model, strict_upstream=strict).value for strict in (False, True)] == [0, 1]

@@ -1,5 +1,6 @@
 """The same content in the forms of several programs, and what only looks alike."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from backend.domain.evaluators.metrics.goals.sheet_goals import sheet_goals
 from backend.domain.evaluators.metrics.table.compare_table import compare_table
 from tests.factories.plain_xlsx import DATE, workbook
 
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 DAY = '<c r="A2" s="1"><v>45413</v></c>'
 YELLOW = (
@@ -19,6 +21,18 @@ FILTER = '<autoFilter ref="A1:B9">{}</autoFilter>'
 COLUMN = '<filterColumn colId="0">{}</filterColumn>'
 X_OR_Y = FILTER.format(COLUMN.format('<filters><filter val="x"/><filter val="y"/></filters>'))
 OVER_5 = FILTER.format(COLUMN.format('<customFilters><customFilter operator="greaterThan" val="5"/></customFilters>'))
+
+SORT = '<sortState ref="A2:B9"><sortCondition ref="A2:A9"/></sortState>'
+
+
+def with_table(path: Path, filters: str, sort: str = "") -> str:
+    """A workbook whose sheet has a table with a filter; none without `filters`."""
+    link = f'<Relationship Id="t" Type="{_R}/table" Target="../tables/table1.xml"/>' if filters else ""
+    book = workbook(path, "", links=link, after='<tableParts count="1"><tablePart r:id="t"/></tableParts>')
+    content = f'<table xmlns="{_MAIN}" id="1" name="T" displayName="T" ref="A1:B9">{filters}{sort}</table>'
+    with zipfile.ZipFile(path, "a") as package:
+        package.writestr("xl/tables/table1.xml", content)
+    return book
 
 
 def pair(actual: str, expected: str, kind: str, **options: Any) -> float:
@@ -150,6 +164,32 @@ class TestFilters:
         actual, expected = (workbook(tmp_path / f"{x}.xlsx", "", after=text) for x, text in (("a", mine), ("b", gold)))
         assert pair(actual, expected, "filter") == float(same)
         assert pair(actual, expected, "filter", strict_upstream=True) == 0.0
+
+    @pytest.mark.parametrize(
+        ("mine", "gold", "same"),
+        [
+            ((X_OR_Y, ""), (X_OR_Y, ""), True),
+            ((X_OR_Y, ""), (X_OR_Y.replace('"y"', '"z"'), ""), False),
+            ((X_OR_Y, ""), (FILTER.format(""), ""), False),
+            ((FILTER.format(""), SORT), (FILTER.format(""), ""), False),
+            ((FILTER.format(""), SORT), (FILTER.format(""), SORT.replace("A2:A9", "B2:B9")), False),
+            ((X_OR_Y, SORT), (X_OR_Y, SORT), True),
+            ((X_OR_Y, ""), (X_OR_Y.replace("A1:B9", "A1:B8"), ""), False),
+            (("", ""), (FILTER.format(""), ""), True),
+        ],
+    )
+    def test_filters_of_tables(
+        self, tmp_path: Path, mine: tuple[str, str], gold: tuple[str, str], *, same: bool
+    ) -> None:
+        """The filter and the order of a table that covers the cells."""
+        actual, expected = (with_table(tmp_path / f"{x}.xlsx", *parts) for x, parts in (("a", mine), ("b", gold)))
+        assert [pair(actual, expected, "filter"), pair(expected, actual, "filter")] == [float(same)] * 2
+        assert pair(actual, expected, "filter", strict_upstream=True) == 1.0
+
+    def test_a_table_shows_the_same_as_the_sheet(self, tmp_path: Path) -> None:
+        table, other = with_table(tmp_path / "a.xlsx", X_OR_Y), with_table(tmp_path / "b.xlsx", OVER_5)
+        sheet = workbook(tmp_path / "c.xlsx", "", after=X_OR_Y)
+        assert [pair(book, sheet, "filter") for book in (table, other)] == [1.0, 0.0]
 
 
 class TestOthers:

@@ -50,6 +50,15 @@ class TestChart:
         assert score(result, gold, self.rule(prop)) == 0.0
         assert score(result, gold, self.rule()) == 1.0
 
+    def test_letter_case_of_a_sheet(self, tmp_path: Path) -> None:
+        gold = xlsx.charted(tmp_path / "gold.xlsx")
+        lower = {"xl/charts/chart1.xml": lambda data: data.replace(b"Sheet1", b"sHEET1")}
+        mine = xlsx.replaced(gold, lower, tmp_path / "mine.xlsx")
+        other = {"xl/charts/chart1.xml": lambda data: data.replace(b"Sheet1", b"Sheet2")}
+        wrong = xlsx.replaced(gold, other, tmp_path / "wrong.xlsx")
+        assert [score(book, gold, self.rule()) for book in (mine, wrong)] == [1.0, 0.0]
+        assert score(mine, gold, self.rule(), strict=True) == 0.0
+
     def test_data(self, tmp_path: Path) -> None:
         gold = xlsx.charted(tmp_path / "gold.xlsx")
         changes: dict[str, dict[str, Any]] = {
