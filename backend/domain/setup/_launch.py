@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
-from backend.domain.errors import TaskSetupFailed
+from backend.domain.errors import GuestLost, TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import Desktop
@@ -58,7 +58,7 @@ class LaunchStep:
         command, shell = self.command(context, step.command, shell=step.shell)
         context.desktop.launch(command, shell=shell)
         if program in _WINDOWED:
-            _await_window(context.desktop, program, before)
+            _await_window(context.desktop, words, before)
 
     def command(
         self, context: SetupContext, command: str | Sequence[str], *, shell: bool
@@ -97,9 +97,21 @@ def program_of(words: Sequence[str]) -> str:
     return ""
 
 
-def _await_window(desktop: Desktop, program: str, before: int) -> None:
-    """A program may show its file in an existing window, so a missing new window is not an error."""
+def _await_window(desktop: Desktop, words: Sequence[str], before: int) -> None:
+    """A program may show its file in an existing window, so a missing new window is not an error.
+
+    A program without any window is started once more without arguments: that tells whose fault it is.
+
+    Raises:
+        TaskSetupFailed: no window with the task's arguments.
+        GuestLost: no window without arguments either.
+    """
+    program = program_of(words)
     look_again(desktop, lambda: len(desktop.windows()) > before, looks=_LOOKS)
     if not desktop.windows():
+        if program_of(words[:1]) == program:
+            desktop.launch([words[0]])
+            if not look_again(desktop, lambda: bool(desktop.windows()), looks=_LOOKS):
+                raise GuestLost(f"{program} opens no window on this desktop", code="program_broken")
         raise TaskSetupFailed(f"{program} was started, but no window opened", code="window_not_opened")
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from backend.domain.errors import TaskSetupFailed
+from backend.domain.errors import GuestLost, TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Window
@@ -164,15 +164,11 @@ def _open_over(desktop: Desktop, program: str) -> None:
 
     desktop.launch([program])
     if not look_again(desktop, lambda: bool(fresh()), looks=_LOOKS):
-        raise TaskSetupFailed(
-            f"{program} was started to clutter the screen, but no window opened", code="window_not_opened"
-        )
+        raise GuestLost(f"{program} was started to clutter the screen, but no window opened", code="program_broken")
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)  # Until then a program may still be naming its window.
     windows = fresh()
     if not windows:
-        raise TaskSetupFailed(
-            f"{program} was started to clutter the screen, but its window closed", code="window_not_opened"
-        )
+        raise GuestLost(f"{program} was started to clutter the screen, but its window closed", code="program_broken")
     _place(desktop, windows[-1], maximized=True)
     desktop.activate_window(windows[-1].title, strict=True)
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.errors import TaskSetupFailed
+from backend.domain.errors import GuestLost, MachineLost, TaskSetupFailed
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import SetupStep
@@ -137,6 +137,25 @@ class TestWindows:
     def test_a_window_that_never_comes(self, desktop: Desktop) -> None:
         with raises_code(TaskSetupFailed, "window_not_opened", mentions="none"):
             run(desktop, ("activate_window", {"window_name": "Nothing"}))
+
+    @pytest.mark.campaign
+    @pytest.mark.parametrize(
+        ("script", "error", "code"),
+        [
+            ("exit 1", GuestLost, "program_broken"),
+            ('[ $# = 0 ] && exec xterm; echo "unknown: $1"; exit 1', TaskSetupFailed, "window_not_opened"),
+        ],
+    )
+    def test_program_without_a_window_fails_the_desktop_or_the_task(
+        self, desktop: Desktop, script: str, error: type[MachineLost], code: str
+    ) -> None:
+        program = "/home/user/localc"
+        run(desktop, ("close_all", {}))
+        desktop.write_file(program, f"#!/bin/sh\n{script}\n".encode())
+        desktop.execute(["chmod", "755", program])
+        with raises_code(error, code, mentions="localc"):
+            run(desktop, ("launch", {"command": [program, "--no-such-option"]}))
+        run(desktop, ("close_all", {}))
 
     def test_the_terminal_by_its_keys(self, desktop: Desktop) -> None:
         if desktop.execute(["sh", "-c", "command -v xfce4-terminal || command -v xterm"]).returncode:

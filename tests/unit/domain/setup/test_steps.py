@@ -288,10 +288,30 @@ class TestLaunch:
         run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["pkill", "chrome"]})
         assert [window.title for window in desktop.open_windows] == ["pkill"]
 
-    def test_a_program_whose_window_never_comes(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("command", [["gimp"], ["gimp", "a.png"], ["/usr/bin/gimp", "a.png"]])
+    def test_program_without_any_window_is_the_desktops_failure(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch, command: list[str]
+    ) -> None:
         monkeypatch.setattr(desktop, "launch", lambda *_, **__: None)
+        with raises_code(GuestLost, "program_broken", mentions="gimp"):
+            run_step(of_dialect(desktop, "osworld"), "launch", {"command": command})
+
+    def test_program_without_a_window_only_with_the_tasks_arguments_is_the_tasks_failure(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opens = desktop.launch
+        monkeypatch.setattr(desktop, "launch", lambda command, **_: opens(command) if len(command) == 1 else None)
         with raises_code(TaskSetupFailed, "window_not_opened", mentions="gimp"):
-            run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["gimp"]})
+            run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["gimp", "--no-such-option"]})
+
+    def test_program_behind_another_is_not_started_alone(
+        self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        started: list[object] = []
+        monkeypatch.setattr(desktop, "launch", lambda command, **_: started.append(command))
+        with raises_code(TaskSetupFailed, "window_not_opened"):
+            run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["LANG=C", "gimp", "a.png"]})
+        assert len(started) == 1
 
     def test_one_that_shows_it_in_a_window_that_is_there(
         self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch
