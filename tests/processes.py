@@ -2,7 +2,7 @@
 
 import resource
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,6 +15,18 @@ def has_ended(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+def select_living(
+    processes: Iterable[psutil.Process], condition: Callable[[psutil.Process], object]
+) -> list[psutil.Process]:
+    """The processes that meet a condition, without those that have ended before or while they are asked."""
+    found = []
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            if condition(process):
+                found.append(process)
+    return found
 
 
 @contextmanager

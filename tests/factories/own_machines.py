@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from backend.domain.ports.desktop import OpenDesktop
+from tests.processes import select_living
 from worker.qemu.runtime_dir import base_folder
 
 
@@ -54,9 +55,15 @@ def own_folder() -> Iterator[Path]:
 
 def machines() -> list[psutil.Process]:
     """QEMUs that run below us."""
-    return [
-        process for process in psutil.Process().children(recursive=True) if process.name().startswith("qemu-system")
-    ]
+    return select_living(_below(), lambda process: process.name().startswith("qemu-system"))
+
+
+def _supervisors() -> list[psutil.Process]:
+    return select_living(_below(), lambda process: "worker.qemu.supervisor" in process.cmdline())
+
+
+def _below() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
 
 
 def machine_of(opened: OpenDesktop) -> psutil.Process:
@@ -69,8 +76,7 @@ def machine_of(opened: OpenDesktop) -> psutil.Process:
 
 def held(data: Path) -> OwnMachineResources:
     """Resources that are held now. Args: data: the data folder in which the machines write."""
-    below = psutil.Process().children(recursive=True)
-    supervisors = [process for process in below if "worker.qemu.supervisor" in process.cmdline()]
+    supervisors = _supervisors()
     return OwnMachineResources(
         processes=len(machines()) + len(supervisors),
         descriptors=sum(process.num_fds() for process in (psutil.Process(), *supervisors)),
@@ -81,6 +87,4 @@ def held(data: Path) -> OwnMachineResources:
 
 def own_memory() -> int:
     """Bytes that this process and the supervisors below it have for themselves."""
-    below = psutil.Process().children(recursive=True)
-    supervisors = [process for process in below if "worker.qemu.supervisor" in process.cmdline()]
-    return sum(int(process.memory_full_info().uss) for process in (psutil.Process(), *supervisors))
+    return sum(int(process.memory_full_info().uss) for process in (psutil.Process(), *_supervisors()))

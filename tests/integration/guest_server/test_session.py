@@ -13,12 +13,13 @@ import pytest
 from backend.domain.errors import GuestLost
 from guest_server.linux.services import KILLED_STATUS, PROBLEM_STATUS
 from tests.integration.guest_server.session import ROOT, RunningSession, wait
+from tests.processes import select_living
 
 pytestmark = pytest.mark.desktop
 
 
 def child(session: RunningSession, name: str) -> psutil.Process:
-    return next(p for p in psutil.Process(session.process.pid).children() if p.name() == name)
+    return select_living(psutil.Process(session.process.pid).children(), lambda process: process.name() == name)[0]
 
 
 def manager(session: RunningSession) -> str:

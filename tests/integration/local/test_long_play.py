@@ -23,6 +23,7 @@ from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.registry import PluginKind
 from tests.factories.tasks import make_task
+from tests.processes import select_living
 from tests.sampling import runs_everything, seed
 from worker.providers.local import LocalProvider
 
@@ -106,7 +107,7 @@ def play(desktop: Desktop, steps: int, episode_seed: int) -> Stopwatch:
 def one(words: str) -> psutil.Process:
     """The process below this one whose command line has these words, and whose parent's has not."""
     below = psutil.Process().children(recursive=True)
-    return next(each for each in reversed(below) if words in " ".join(each.cmdline()) and "bwrap" not in each.name())
+    return select_living(below, lambda each: words in " ".join(each.cmdline()) and "bwrap" not in each.name())[-1]
 
 
 def held(desktop: Desktop) -> DesktopResources:

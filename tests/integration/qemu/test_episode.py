@@ -82,14 +82,14 @@ def worker(
 @pytest.mark.sampled(1)
 class TestLost:
     @pytest.mark.parametrize(
-        ("fault", "words"),
+        ("fault", "code", "evidence"),
         [
-            pytest.param(killed, "QEMU exited with -9", id="killed"),
-            pytest.param(lying("size"), "gone or broken", id="wrong size"),
-            pytest.param(lying("huge"), "the limit is", id="huge reply", marks=pytest.mark.long),
-            pytest.param(frozen, "did not answer", id="frozen", marks=pytest.mark.long),
-            pytest.param(lying("hang"), "did not answer", id="hanging server", marks=pytest.mark.long),
-            pytest.param(lying("endless"), "did not answer", id="endless reply", marks=pytest.mark.long),
+            pytest.param(killed, "desktop_unreachable", "QEMU exited with -9", id="killed"),
+            pytest.param(lying("size"), "desktop_unreachable", "broken", id="wrong size"),
+            pytest.param(lying("huge"), "observation_failed", "limit", id="huge reply", marks=pytest.mark.long),
+            pytest.param(frozen, "desktop_unreachable", "15 s", id="frozen", marks=pytest.mark.long),
+            pytest.param(lying("hang"), "desktop_unreachable", "15 s", id="hanging server", marks=pytest.mark.long),
+            pytest.param(lying("endless"), "desktop_unreachable", "15 s", id="endless reply", marks=pytest.mark.long),
         ],
     )
     def test_another_attempt_finishes_the_episode(  # noqa: PLR0913, PLR0917 - fixtures and a case.
@@ -99,7 +99,8 @@ class TestLost:
         provider: QemuProvider,
         patient: type[PatientAgent],
         fault: Callable[[OpenDesktop], None],
-        words: str,
+        code: str,
+        evidence: str,
     ) -> None:
         before = len(machines())
         run = submit(world, "patient", "qemu")
@@ -112,8 +113,8 @@ class TestLost:
         (episode,) = finished(world, run.id, DEADLINE)
         assert time.monotonic() - begun < DEADLINE
         first, second = attempts(world, episode.id)
-        assert (first.state, first.failure_class) == ("lost", "guest")
-        assert words in first.failure_message
+        assert (first.state, first.failure_class, first.failure_code) == ("lost", "guest", code)
+        assert evidence in first.failure_message
         assert (second.state, episode.state) == ("scored", "scored")
         assert not opened.alive()
         worker.stop()

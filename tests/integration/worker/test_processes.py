@@ -16,7 +16,7 @@ from tests.fakes.traces import trace_receiver
 from tests.integration.web.conftest import client_of
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished, steps
 from tests.integration.worker.stack import StartedWorker, WorkerStack
-from tests.processes import has_ended
+from tests.processes import has_ended, select_living
 from tests.waiting import until
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack]
@@ -75,6 +75,10 @@ def family(worker: StartedWorker) -> list[psutil.Process]:
     return psutil.Process(worker.pid).children(recursive=True)
 
 
+def is_screen(process: psutil.Process) -> bool:
+    return process.name() == "Xvfb"
+
+
 def survivors(processes: list[psutil.Process]) -> list[str]:
     """Those that still live."""
     return [str(process) for process in processes if not has_ended(process)]
@@ -100,7 +104,7 @@ class TestKilledWorker:
             run = submit(stack)
             first = under_way(stack, run.id)
             processes = family(worker)
-            assert any("Xvfb" in process.name() for process in processes)
+            assert select_living(processes, is_screen)
             worker.kill()
             stack.start_worker()
             until(gone(processes), 20.0, what="every process of the dead attempt is gone")
@@ -148,7 +152,7 @@ class TestDatabaseAway:
     ) -> None:
         run = submit(stack)
         first = under_way(stack, run.id)
-        processes = [each for each in family(worker) if each.name() == "Xvfb"]
+        processes = select_living(family(worker), is_screen)
         assert processes
         stack.stop_postgres()
         until(gone(processes), LEASE + 10.0, what="the desktop is gone at the lease's end")
@@ -179,7 +183,7 @@ class TestStopped:
     def test_cancel_in_mid_episode(self, stack: WorkerStack, worker: StartedWorker) -> None:
         run = submit(stack, 400)
         under_way(stack, run.id)
-        processes = [each for each in family(worker) if each.name() == "Xvfb"]
+        processes = select_living(family(worker), is_screen)
         stack.world.do(cancel_run, run.id)
         (episode,) = finished(stack.world, run.id, 20.0)
         assert (episode.state, episode.score) == ("cancelled", None)

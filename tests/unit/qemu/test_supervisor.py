@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from tests.error_codes import raises_code
+from tests.processes import select_living
 from tests.waiting import until
 from worker.qemu.access_gate import AccessGate
 from worker.qemu.client import SupervisorError, VmHandle
@@ -60,7 +61,7 @@ class BusySupervisor:
     def chores(self) -> list[psutil.Process]:
         """The processes that read a file."""
         below = psutil.Process().children()
-        return [each for each in below if any(str(self.folder) in word for word in each.cmdline())]
+        return select_living(below, lambda each: any(str(self.folder) in word for word in each.cmdline()))
 
 
 @pytest.fixture
