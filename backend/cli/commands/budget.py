@@ -62,6 +62,8 @@ def _number(name: str, text: str) -> float | int | None:
 def _cell(name: str) -> Callable[[Row], str]:
     def amount(row: Row) -> str:
         form = ",.0f" if name == "tokens" else ",.2f"
+        if row[f"spent_{name}"] is None:
+            return "not counted, no limit"
         spent = format(row[f"spent_{name}"], form)
         return f"{spent}, no limit" if row[name] is None else f"{spent} of {row[name]:{form}}"
 

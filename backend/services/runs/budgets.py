@@ -42,15 +42,18 @@ class BudgetChanges(BaseModel):
 
 
 class BudgetView(ReadModel):
-    """A project's budget of a period and what was spent in it, as counted at `counted_at`; null: no limit."""
+    """A project's budget of a period, and what was spent in it.
+
+    A limit that is null is none. Spending is null until a limit is set: it is counted from then on.
+    """
 
     period: str = Field(description="`month`: each calendar month, by UTC; `total`: all time.", examples=["month"])
     usd: float | None = Field(default=None, description="US dollars of models, at the prices of their calls.")
     tokens: int | None = Field(default=None, description="Input and output tokens.")
     desktop_hours: float | None = None
-    spent_usd: float = 0.0
-    spent_tokens: int = 0
-    spent_desktop_hours: float = 0.0
+    spent_usd: float | None = Field(default=None, description="All of the period, as counted at `counted_at`.")
+    spent_tokens: int | None = None
+    spent_desktop_hours: float | None = None
     counted_at: datetime | None = None
     reached: str = Field(default="", description="Reached limit; no further episode starts.")
 

@@ -202,6 +202,13 @@ class TestAmount:
         assert amount(row) == text
 
 
+class TestCapitals:
+    def test_no_template_lowers_the_rest_of_a_name(self) -> None:
+        """`capitalize` makes "Project macOS" of nothing but small letters; `sentence` leaves them."""
+        templates = (FRONTEND / "templates").glob("*.html")
+        assert [path.name for path in templates if re.search(r"\|\s*capitalize", path.read_text())] == []
+
+
 class TestLists:
     def test_every_table_of_rows_is_a_list(self) -> None:
         """One mechanism sorts, finds, hides columns and saves rows everywhere."""

@@ -105,6 +105,15 @@ class TestProject:
         assert len(begin(installation)) == 1
         assert audited(installation) == ["set_budget", "budget_reached", "set_budget"]
 
+    def test_spending_without_a_limit_is_not_counted(self, fresh: TestClient, installation: World) -> None:
+        submit(fresh)
+        spend_one(installation)
+        fresh.patch("/api/v1/budgets/total", json={"usd": 9})
+        month, total = fresh.get("/api/v1/budgets").json()["items"]
+        assert (month["spent_usd"], month["spent_tokens"], month["spent_desktop_hours"]) == (None, None, None)
+        assert (total["spent_usd"], total["spent_tokens"]) == (2.0, 1000)
+        assert "counted once a limit is set" in fresh.get("/budgets", headers=PAGE).text
+
     def test_new_month_resets_and_deleted_runs_stay_spent(self, fresh: TestClient, installation: World) -> None:
         submit(fresh)
         spend_one(installation)
