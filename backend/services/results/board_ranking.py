@@ -87,7 +87,7 @@ def board_tasks(rows: Sequence[BoardRow], task_count: int) -> BoardTasks:
     rows = [row for row in agents if not row.imported] or agents
     if any(row.attempted_tasks == task_count for row in rows):
         return BoardTasks(task_count, task_count)
-    complete = [row for row in rows if row.passes is not None and _is_complete(row, task_count)]
+    complete = [row for row in rows if _is_complete(row, task_count)]
     largest = max(complete, key=lambda row: row.attempted_tasks, default=None)
     if largest is None or largest.passes is None:
         return BoardTasks(task_count, task_count)
@@ -96,9 +96,8 @@ def board_tasks(rows: Sequence[BoardRow], task_count: int) -> BoardTasks:
 
 def _is_complete(row: BoardRow, task_count: int) -> bool:
     """Whether it has attempted all that could run where it was made."""
-    counts = row.summary.counts
-    unfinished = counts.waiting + counts.running + counts.cancelled
-    return 0 < task_count - row.attempted_tasks <= counts.not_runnable and row.attempted_tasks > 0 and not unfinished
+    not_runnable = row.passes.not_runnable_tasks if row.passes else 0
+    return 0 < row.attempted_tasks == task_count - not_runnable
 
 
 def choices(

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.models.enums import Dimension
 from backend.services.results import measure_rollups, pass_rollups, rollups
 from backend.services.results.board_ranking import NONE_IMPORTED, REFERENCES, OutsideRules
-from backend.services.results.board_rows import BoardRow, NotRanked, primary_mean, with_rates
+from backend.services.results.board_rows import BoardRow, NotRanked, lower_bound, primary_mean, with_rates
 from backend.services.results.conditions import RunConditions
 from backend.services.results.costs import PassCosts, pass_costs
 from backend.services.results.rollups import RollupInputs
@@ -71,7 +71,7 @@ def _reason(
 
 def _on(row: BoardRow, inputs: RollupInputs, common: set[UUID], measure: str, costs: PassCosts) -> BoardRow:
     """The row with the results of these tasks only."""
-    totals = [task._replace(lost={}) for task in inputs.totals if task.task_id in common]
+    totals = [task for task in inputs.totals if task.task_id in common]
     inputs = RollupInputs(totals, inputs.sums)
     summary = with_rates(summarise(totals), inputs.rates)
     means = rollups.compute(inputs, rollups.whole(inputs), by_task=True).means
@@ -85,6 +85,6 @@ def _on(row: BoardRow, inputs: RollupInputs, common: set[UUID], measure: str, co
         by={},
         costs=costs,
         primary=value,
-        lower=None if value is None else value.mean,
+        lower=lower_bound(summary, value, measure, pass_rollups.primary_rates(inputs)),
         reasons=reasons,
     )

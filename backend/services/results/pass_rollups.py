@@ -97,7 +97,7 @@ def compute(inputs: PassInputs, own: RollupRows) -> dict[str, Any]:
         own: the computed cube of the run that they were gathered for.
     """
     merged = pool(list(inputs.runs.values()))
-    repeated = number_of_passes(merged.totals) > 1 or len(inputs.runs) > 1
+    repeated = len(inputs.runs) > 1 or any(_results(task) > 1 for task in merged.totals)
     if repeated or not any(run is merged for run in inputs.runs.values()):
         own = rollups.compute(merged, None if repeated else rollups.whole(merged), by_task=True)
     summaries, cells = _split(own.cells)
@@ -179,7 +179,7 @@ def _without_repeated_losses(task: TaskTotals, passes: int) -> TaskTotals:
 
 
 def coverage(inputs: RollupInputs) -> dict[str, Any]:
-    """Number of passes, attempted tasks, and the share of lost episodes."""
+    """Number of passes, attempted and not runnable tasks, and the share of lost episodes."""
     totals = inputs.totals
     attempted = [at for at, task in enumerate(totals) if task.scored or task.lost]
     scored = sum(task.scored for task in totals)
@@ -187,9 +187,15 @@ def coverage(inputs: RollupInputs) -> dict[str, Any]:
     return {
         "passes": number_of_passes(totals),
         "attempted_tasks": len(attempted),
+        "not_runnable_tasks": sum(map(_is_not_runnable, totals)),
         "tasks_key": digest(sorted(inputs.kinds.ids[attempted].tolist())),
         "lost_share": lost / (lost + scored) if lost else 0.0,
     }
+
+
+def _is_not_runnable(task: TaskTotals) -> bool:
+    """Whether a task that counts could not run in any pass."""
+    return task.episodes == task.not_runnable and not task.in_quarantine
 
 
 def primary_rates(inputs: RollupInputs) -> dict[str, Any] | None:

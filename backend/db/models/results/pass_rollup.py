@@ -13,12 +13,12 @@ class PassRollup(Base):
     """Scores of a configuration under equal conditions, over all its runs; recomputed with each of their cubes.
 
     `conditions_key` is that of `backend.services.results.conditions`. `passes`: scored episodes of most tasks.
-    `attempted_tasks` have a scored or a lost episode, `tasks_key` is the hash of their ids. `lost_share`: lost episodes
-    that no other pass made up for, over those and the scored ones. `rates`: mean over tasks of the mean over passes.
-    `summary` and `measures` are cells of all tasks; `cells` and `means` those of the other dimensions, where there is
-    more than one pass: a task counts once in each. `ended_desktops` and `flagged`: episodes whose desktop was ended
-    from inside, or whose loss nothing explains. `agent_seconds`: mean over scored episodes. `costs` is a `PassCosts` of
-    `backend.services.results.costs`.
+    `attempted_tasks` have a scored or a lost episode, `tasks_key` is the hash of their ids; `not_runnable_tasks` could
+    run in no pass. `lost_share`: lost episodes that no other pass made up for, over those and the scored ones.
+    `rates`: mean over tasks of the mean over passes. `summary` and `measures` are cells of all tasks; `cells` and
+    `means` those of the other dimensions, where a task has more than one result: it counts once in each.
+    `ended_desktops` and `flagged`: episodes whose desktop was ended from inside, or whose loss nothing explains.
+    `agent_seconds`: mean over scored episodes. `costs` is a `PassCosts` of `backend.services.results.costs`.
     """
 
     __tablename__ = "pass_rollup"
@@ -29,6 +29,7 @@ class PassRollup(Base):
     as_of: Mapped[datetime]
     passes: Mapped[int]
     attempted_tasks: Mapped[int]
+    not_runnable_tasks: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     tasks_key: Mapped[str]
     lost_share: Mapped[float]
     rates: Mapped[Json]

@@ -26,6 +26,7 @@ class TaskTotals(NamedTuple):
         labels: all labels of the task, flat.
         handed_in: without a score, judged by people.
         quarantined: episodes with a result that does not count, because their task is in quarantine.
+        in_quarantine: the task is, whether it has results or not.
     """
 
     task_id: UUID
@@ -49,6 +50,7 @@ class TaskTotals(NamedTuple):
     handed_in: int = 0
     quarantined: int = 0
     labels: Mapping[str, Sequence[str]] = _NOTHING
+    in_quarantine: bool = False
 
     @property
     def episodes(self) -> int:
@@ -66,7 +68,7 @@ class TaskTotals(NamedTuple):
 # Few of 25,000 tasks differ in their results, and few in their labels: what is equal is read once, with their ids.
 _RESULTS = text("""
     SELECT scored, solved, score_sum, score_sq_sum, lost, cancelled, not_runnable, waiting, running, steps,
-        human_assisted, handed_in, quarantined, string_agg(CAST(task_id AS text), ' ') AS tasks
+        human_assisted, handed_in, quarantined, in_quarantine, string_agg(CAST(task_id AS text), ' ') AS tasks
     FROM (
         SELECT task_id,
             count(*) FILTER (WHERE state = 'scored' AND NOT human_assisted AND counts) AS scored,
@@ -81,7 +83,8 @@ _RESULTS = text("""
             count(*) FILTER (WHERE state = 'not_runnable') AS not_runnable,
             count(*) FILTER (WHERE state = 'waiting') AS waiting,
             count(*) FILTER (WHERE state = 'running') AS running,
-            coalesce(sum(steps) FILTER (WHERE state = 'scored' AND NOT human_assisted AND counts), 0)::bigint AS steps
+            coalesce(sum(steps) FILTER (WHERE state = 'scored' AND NOT human_assisted AND counts), 0)::bigint AS steps,
+            bool_or(NOT counts) AS in_quarantine
         FROM (
             SELECT e.*, q.id IS NULL AS counts
             FROM episode e LEFT JOIN quarantine q ON q.task_id = e.task_id AND q.lifted_at IS NULL
@@ -89,7 +92,7 @@ _RESULTS = text("""
         ) e GROUP BY task_id
     ) s
     GROUP BY scored, solved, score_sum, score_sq_sum, lost, cancelled, not_runnable, waiting, running, steps,
-        human_assisted, handed_in, quarantined
+        human_assisted, handed_in, quarantined, in_quarantine
 """)
 
 _TASKS = text("""
@@ -146,12 +149,12 @@ def task_totals(
     facts = facts_of(labelled)
     totals: dict[str, TaskTotals] = {}
     for *sums, tasks in session.execute(_RESULTS, {"run": run_id}):
-        scored, solved, score_sum, score_sq_sum, classes, *counts, helped, handed_in, quarantined = sums
+        scored, solved, score_sum, score_sq_sum, classes, *counts, helped, handed_in, quarantined, in_quarantine = sums
         lost = {name: classes.count(name) for name in sorted(set(classes))} if classes else {}
         results = (scored, solved, score_sum, score_sq_sum, lost, *counts, helped)
         for key in tasks.split(" "):
             (task_id, protocol, extra), (task, labels) = facts[key], labelled[key]
-            row = (task_id, *task, *results, protocol, extra, handed_in, quarantined, labels)
+            row = (task_id, *task, *results, protocol, extra, handed_in, quarantined, labels, in_quarantine)
             totals[key] = tuple.__new__(TaskTotals, row)  # By position, in the order of the fields.
     return [totals[key] for key in sorted(totals)]
 

@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
+from backend.db.models import Episode, Run, Task
 from backend.domain.errors import NotFound
+from backend.services.benchmarks.quarantine import quarantine_task
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, leaderboard
+from backend.services.runs.runs import cancel_run
 from tests.error_codes import raises_code
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
-from tests.factories.team_board import SCALES, TASKS, play, scores, team_installation
+from tests.factories.team_board import FIFTEEN, SCALES, TASKS, play, scores, team_installation
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +150,33 @@ class TestBoardTasks:
         shown = board(lacking)
         assert (shown.tasks.number, [row.standing for row in shown.rows]) == (5, [None])
 
+    def test_repeats_of_a_selection_do_not_decide_the_tasks(self, lacking: World) -> None:
+        # Three tasks have no episode; three episodes of one task could not run.
+        play(lacking, "alpha", scores(3, of=3), tasks=("files/t0", "files/t9"), repeats=3)
+        lacking.roll_up()
+        shown = board(lacking)
+        assert (shown.tasks.number, shown.tasks.not_runnable) == (5, 0)
+        assert [reason.text for row in shown.rows for reason in row.reasons] == ["1 of 5 tasks"]
+
+    def test_a_cancelled_pass_does_not_hide_a_complete_one(self, lacking: World) -> None:
+        play(lacking, "alpha", scores(2, of=4))
+        same = lacking.submit("random", budget=FIFTEEN, image={"scale": SCALES["alpha"]})
+        lacking.do(cancel_run, same.id)
+        lacking.roll_up()
+        shown = board(lacking)
+        assert (shown.tasks.number, shown.tasks.not_runnable) == (4, 1)
+        assert [row.standing is not None for row in shown.rows] == [True]
+
+    def test_tasks_in_quarantine_are_not_awaited(self, lacking: World) -> None:
+        play(lacking, "alpha", scores(2, of=4))
+        with lacking.work() as session:
+            _, actor = lacking.who(session)
+            aside = session.scalars(select(Task).where(Task.name.in_(["t3", "t9"])))
+            for task in aside:
+                quarantine_task(session, task.id, "its check is wrong", actor)
+        lacking.roll_up()
+        assert (board(lacking).tasks.number, board(lacking).tasks.not_runnable) == (3, 0)
+
 
 class TestLowerBound:
     def test_says_where_lost_episodes_decide_the_order(
@@ -164,6 +195,16 @@ class TestLowerBound:
         ranks = {name: (each[0].standing and each[0].standing.rank, each[0].lower_rank) for name, each in rows.items()}
         assert ranks == {"alpha": (1, 1), "beta": (2, 1)}
 
+    def test_counts_losses_on_common_tasks(self, installation: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
+        installation.worker()
+        installation.benchmark(make_benchmark(make_task("files", "a"), make_task("files", "b")))
+        play(installation, "alpha", [1.0, 1.0])
+        play(installation, "alpha", [None, 1.0])
+        installation.roll_up()
+        (row,) = board(installation, common=True).rows
+        assert (row.summary.counts.lost, row.primary and row.primary.mean, row.lower) == (1, 1.0, 0.75)
+
 
 def test_repeats_are_passes(installation: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
@@ -175,6 +216,28 @@ def test_repeats_are_passes(installation: World, monkeypatch: pytest.MonkeyPatch
     assert row.passes is not None
     assert (row.passes.passes, [rate["k"] for rate in row.passes.pass_rates]) == (2, [1, 2])
     assert row.passes.pass_rates[1]["hat"][0] == 0.5
+
+
+def test_a_cell_counts_each_task_once_where_most_have_one_result(
+    installation: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
+    installation.worker()
+    installation.benchmark(make_benchmark(make_task("files", "a"), make_task("files", "b"), make_task("editor", "c")))
+    run = play(installation, "alpha", [0.0] * 6, repeats=2)
+    with installation.work() as session:
+        for episode, task in session.execute(select(Episode, Task).join(Task).where(Episode.run_id == run)).all():
+            if task.name == "a":
+                episode.score, episode.solved = 1.0, True
+            else:
+                episode.human_assisted = episode.repeat_index > 1
+        session.get_one(Run, run).rollup_stale = True
+    installation.roll_up()
+    (row,) = board(installation).rows
+    assert row.passes is not None
+    assert row.passes.passes == 1
+    assert row.summary.mean_score == pytest.approx(1 / 3)
+    assert row.by["domain"]["files"].mean_score == pytest.approx(1 / 2)
 
 
 def test_marked_episodes_are_counted(installation: World, monkeypatch: pytest.MonkeyPatch) -> None:
