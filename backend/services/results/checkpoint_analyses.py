@@ -51,9 +51,9 @@ class StepGapView(ReadModel):
 
 
 class RunAnalysisView(ReadModel):
-    """One agent configuration."""
+    """One agent configuration, with all its passes pooled."""
 
-    run_id: UUID
+    run_id: UUID = Field(description="Of its run with most scored tasks, which stands for all.")
     agent: str
     configuration: ConfigurationRef
     model: str = ""
@@ -136,10 +136,11 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
     conditions = _select_runs(run_conditions, run_ids)
     counted: dict[UUID, list[ScoredEpisode]] = {}
     seconds: dict[UUID, float] = {}
-    for row in repository.episodes(session, [condition.run.id for condition in conditions]):
-        values = row._mapping  # noqa: SLF001 - SQLAlchemy's public name for it.
-        counted.setdefault(row.run_id, []).append(ScoredEpisode(*(values[name] for name in ScoredEpisode._fields)))
-        seconds[row.run_id] = seconds.get(row.run_id, 0.0) + row.agent_seconds
+    first_of = {run_id: row.run.id for row in conditions for run_id in (row.run.id, *row.others)}
+    for row in repository.episodes(session, list(first_of)):
+        values, run_id = row._mapping, first_of[row.run_id]  # noqa: SLF001 - SQLAlchemy's public name for it.
+        counted.setdefault(run_id, []).append(ScoredEpisode(*(values[name] for name in ScoredEpisode._fields)))
+        seconds[run_id] = seconds.get(run_id, 0.0) + row.agent_seconds
     return AnalysesView(
         benchmark=benchmark,
         version=task_set.version,

@@ -12,7 +12,7 @@ from backend.db.repositories.results.rollups import TaskTotals
 from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 from backend.services.results import pass_rollups
-from backend.services.results.board_rows import BoardRow
+from backend.services.results.board_rows import BoardRow, with_rates
 from backend.services.results.leaderboards import leaderboard
 from backend.services.results.rollups import RollupInputs
 from backend.services.runs.summary import RunSummary, summarise
@@ -107,7 +107,7 @@ def _cells(session: Session, row: BoardRow, operations: Sequence[Operation]) -> 
 
 def _summary(totals: Sequence[TaskTotals], operation: str, *, alone: bool) -> RunSummary | None:
     tasks = [task for task in totals if operation in task.extra["operations"] and (task.level == ALONE) == alone]
-    return summarise(tasks) if tasks else None
+    return with_rates(summarise(tasks), RollupInputs(tasks, {}).rates) if tasks else None
 
 
 HEAD = ("configuration", "run", "reference", "operation", "where", "tasks", "episodes", "scored", "lost",

@@ -44,16 +44,16 @@ def freshness(session: Session, task_set_id: UUID) -> tuple[datetime | None, boo
 
 
 def conditions(session: Session, task_set_id: UUID) -> list[RunCondition]:
-    """One entry per condition: its run with most scored tasks, then the newest."""
+    """One entry per condition and configuration: its run with most scored tasks, then the newest."""
     query = (
-        select(Run.id, Run.condition_hash)
+        select(Run.id, Run.condition_hash, Run.agent_configuration_id)
         .outerjoin(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
         .where(Run.task_set_id == task_set_id, on_boards())
         .order_by(Run.condition_hash, func.coalesce(Rollup.scored_tasks, 0).desc(), Run.id.desc())
     )
-    groups: dict[str, list[UUID]] = {}
-    for run_id, condition in session.execute(query):
-        groups.setdefault(condition, []).append(run_id)
+    groups: dict[tuple[str, UUID], list[UUID]] = {}
+    for run_id, condition, configuration_id in session.execute(query):
+        groups.setdefault((condition, configuration_id), []).append(run_id)
     standing = {ids[0]: sorted(ids[1:], reverse=True) for ids in groups.values()}
     pairs = (
         select(Run, AgentConfiguration)

@@ -51,6 +51,17 @@ class TestOperationBoard:
         assert (blur.alone.counts.scored, blur.alone.tasks, blur.alone.success_rate) == (2, 1, 0.5)
         assert (crop.within.counts.scored, crop.within.success_rate) == (4, 0.5)
 
+    def test_a_task_counts_once_however_many_passes_it_has(self, scored: World) -> None:
+        worker = scored.worker("w2", node="n2")
+        scored.submit(tasks=("files/both",))
+        scored.score(scored.must_claim(worker), 1.0)
+        scored.roll_up()
+        (row,) = scored.do(core_operations.operation_board, "starter").rows
+        crop = row.cells[1]
+        # Three episodes of two tasks: one is solved twice, the other never.
+        assert crop.within
+        assert (crop.within.counts.scored, crop.within.success_rate) == (3, 0.5)
+
     def test_table(self, scored: World) -> None:
         board = scored.do(core_operations.operation_board, "starter")
         rows = [dict(zip(core_operations.HEAD, row, strict=True)) for row in core_operations.rows(board)]

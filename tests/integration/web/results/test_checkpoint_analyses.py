@@ -67,6 +67,21 @@ class TestService:
         assert [gap.level for gap in run.steps] == ["L1", "L2", "L4"]
         assert run.latency is not None
 
+    def test_pools_all_passes_as_the_board_does(self, measured: tuple[World, UUID, UUID]) -> None:
+        world, en, _ = measured
+        scored(world, {TASKS[0]: (0.0, 0.0), TASKS[1]: (0.0, 0.0)})
+        world.roll_up()
+        shown = world.do(analyses, NAME)
+        (run,) = [row for row in shown.runs if not row.variant]
+        (row,) = [row for row in world.do(leaderboards.leaderboard, NAME).rows if en in row.runs]
+        assert (run.run_id, run.episodes, len(row.runs)) == (en, 5, 2)
+        # The first task is half solved, the second never, the third always.
+        assert run.s_final
+        assert run.s_final.value == pytest.approx(1.5 / 3)
+        assert row.primary
+        assert row.primary.mean == pytest.approx(1.5 / 3)
+        assert [(level.s_final_en, level.s_final_cn) for level in shown.languages[0].levels] == [(0.5, 0.0)]
+
     def test_compares_both_languages(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, cn = measured
         (pair,) = world.do(analyses, NAME).languages
