@@ -39,14 +39,18 @@ def picture_url(frame: Frame) -> str:
 
 
 def decode_arguments(arguments: Any) -> Mapping[str, Any]:
-    """A call's arguments; `{"": text}` if they are not a JSON object, empty if there are none."""
+    """A call's arguments; `{"": text}` if they are not a JSON object, empty if there are none.
+
+    Line ends that texts do not escape are read, and an object that was encoded twice.
+    """
     if isinstance(arguments, dict):
         return arguments
     text = "" if arguments is None else str(arguments)
     if not text.strip():
         return {}
     try:
-        value = json.loads(text)
+        value = json.loads(text, strict=False)
+        value = json.loads(value, strict=False) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {"": text[:MOST_TEXT]}
@@ -136,7 +140,7 @@ def reply(  # noqa: PLR0913 - what a reply has
         calls: (id or nothing, name, arguments as returned by the API).
         thinking: reasoning that the API keeps apart.
         stop: as in ModelReply; `end` with calls becomes `tool`; both become `malformed` if one of them has no JSON
-            object, `tool` also without a call.
+            object or no name, `tool` also without a call.
         model: model that answered, in the API's terms.
         api: the client's name.
         content: the turn to return to the API; empty = not needed.
@@ -146,7 +150,9 @@ def reply(  # noqa: PLR0913 - what a reply has
     tool_calls = tuple(
         ToolCall(id=call_id or f"call_{index}", name=str(name)[:200], arguments=decode_arguments(arguments))
         for index, (call_id, name, arguments) in enumerate(calls[:MOST_CALLS])
+        if name  # APIs refuse a turn that has a call without a name.
     )
+    all_named = all(name for _, name, _ in calls)
     parts = split_reasoning(text[:MOST_TEXT])
     return ParsedReply(
         ModelReply(
@@ -154,7 +160,7 @@ def reply(  # noqa: PLR0913 - what a reply has
             calls=tool_calls,
             thinking="\n\n".join(filter(None, (thinking.strip(), parts.reasoning)))[:MOST_TEXT],
             raw=({"api": api, "content": list(content)},) if content else (),
-            stop=_stop_of(tool_calls, stop),
+            stop=_stop_of(tool_calls, stop, all_named=all_named),
             model=str(model or "")[:200],
             safety_checks=tuple(
                 SafetyCheck(code=str(code or "")[:200], message=str(message or "")[:4_000])
@@ -165,11 +171,11 @@ def reply(  # noqa: PLR0913 - what a reply has
     )
 
 
-def _stop_of(calls: Sequence[ToolCall], stop: StopReason) -> StopReason:
-    """Whole only if each call has its arguments, and there is one where the API says so."""
-    if stop not in {StopReason.END, StopReason.TOOL} or (not calls and stop is StopReason.END):
+def _stop_of(calls: Sequence[ToolCall], stop: StopReason, *, all_named: bool) -> StopReason:
+    """Whole only if each call has its name and arguments, and there is one where the API says so."""
+    if stop not in {StopReason.END, StopReason.TOOL} or (not calls and all_named and stop is StopReason.END):
         return stop
-    whole_calls = bool(calls) and all("" not in call.arguments for call in calls)
+    whole_calls = bool(calls) and all_named and all("" not in call.arguments for call in calls)
     return StopReason.TOOL if whole_calls else StopReason.MALFORMED
 
 

@@ -201,15 +201,15 @@ def _complete_block(block: dict[str, Any]) -> dict[str, Any]:
     return block
 
 
-def _to_reply(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str, Any]) -> ParsedReply:
+def _to_reply(content: list[dict[str, Any]] | None, stop: Any, model: Any, usage: dict[str, Any]) -> ParsedReply:
     by_kind: dict[str, list[dict[str, Any]]] = {}
-    for block in content:
+    for block in content or ():
         by_kind.setdefault(str(block["type"]), []).append(block)
     # Signed thoughts, and additional fields of calls (`toolset_name`), must be returned unchanged.
     bears_more = any(block.keys() - _CALL for block in by_kind.get("tool_use", ()))
     keep_raw = bears_more or {"thinking", "redacted_thinking"} & by_kind.keys()
     return _payloads.reply(
-        text="".join(str(block["text"]) for block in by_kind.get("text", ())),
+        text="".join(str(block["text"] or "") for block in by_kind.get("text", ())),
         calls=[(str(block["id"]), block["name"], block.get("input")) for block in by_kind.get("tool_use", ())],
         thinking="\n\n".join(str(block.get("thinking") or "") for block in by_kind.get("thinking", ())).strip(),
         stop=ANTHROPIC.get(str(stop), StopReason.UNCLEAR),

@@ -210,9 +210,9 @@ def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -
     cut = any(call.get("willContinue") or call.get("partialArgs") for call in calls)
     stop = StopReason.MALFORMED if cut else GEMINI.get(str(finish), StopReason.UNCLEAR)
     return _payloads.reply(
-        text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
-        calls=[(_id(call, index), call["name"], call.get("args") or {}) for index, call in enumerate(calls)],
-        thinking="".join(str(part["text"]) for part in parts if part.get("thought") and "text" in part),
+        text="".join(str(part["text"]) for part in parts if part.get("text") and not part.get("thought")),
+        calls=[(_id(call, index), call.get("name") or "", call.get("args") or {}) for index, call in enumerate(calls)],
+        thinking="".join(str(part["text"]) for part in parts if part.get("thought") and part.get("text")),
         stop=StopReason.REFUSAL if blocked else stop,
         model=reply.get("modelVersion"),
         api=Gemini.api,
@@ -232,7 +232,7 @@ def _decision(arguments: Any) -> tuple[str, str]:
 
 def _id(call: Mapping[str, Any], index: int) -> str:
     """Its id; else the name, so that a result finds it even without the earlier turn."""
-    return str(call.get("id") or f"{call['name']}#{index}")
+    return str(call.get("id") or f"{call.get('name')}#{index}")
 
 
 def _tokens(usage: Any) -> Tokens | None:

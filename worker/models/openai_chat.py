@@ -16,6 +16,7 @@ from worker.models._listing import Listing
 from worker.models._stop_words import chat_stop
 from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
+_REASONING = "reasoning"
 _NEWER = re.compile(r"^(o\d|gpt-([5-9]|\d\d))")
 
 
@@ -124,6 +125,8 @@ def _read(answer: HttpAnswer) -> ParsedReply:
     if reply.get("error"):
         raise fault_within(reply["error"])
     choice = reply["choices"][0]
+    if choice.get("error"):
+        raise fault_within(choice["error"])
     return _to_reply(choice["message"], choice.get("finish_reason"), reply.get("model"), reply.get("usage"))
 
 
@@ -141,6 +144,8 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
         for choice in chunk.get("choices") or ():
             if choice.get("index"):
                 continue  # One is asked for; a second one would be mixed into it.
+            if choice.get("error"):
+                raise fault_within(choice["error"])
             _add(message, choice.get("delta") or {}, on_text)
             finish = choice.get("finish_reason") or finish
     _payloads.whole(ended or finish is not None)
@@ -162,6 +167,8 @@ def _add(message: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str]
         message["refusal"] = message.get("refusal", "") + refusal
     for piece in delta.get("tool_calls") or ():
         add_call(message.setdefault("tool_calls", []), piece)
+    if function := delta.get("function_call"):
+        add_call(message.setdefault("tool_calls", []), {"index": 0, "function": function})
 
 
 def add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
@@ -204,16 +211,13 @@ def _is_whole(arguments: str) -> bool:
 
 
 def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> ParsedReply:
-    # Servers that number from 1 leave a gap in a stream.
-    calls = [call for call in message.get("tool_calls") or () if call.get("id") or any(call["function"].values())]
+    calls = list(_calls(message))
     thinking = message.get("reasoning_content") or message.get("reasoning") or _thoughts(message.get("content"))
     thinking = thinking if isinstance(thinking, str) and thinking else _text(message.get("reasoning_details"))
     refusal = message.get("refusal") or _refusal(message.get("content"))
     return _payloads.reply(
         text=_text(message.get("content")) or refusal,
-        calls=[
-            (str(call.get("id") or ""), call["function"]["name"], call["function"].get("arguments")) for call in calls
-        ],
+        calls=calls,
         thinking=thinking,
         stop=StopReason.REFUSAL if refusal else chat_stop(finish),
         model=model,
@@ -224,17 +228,32 @@ def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> P
     )
 
 
+def _calls(message: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Id, name and arguments of each call, also of the one in the older field `function_call`."""
+    older = message.get("function_call")
+    for call in [*(message.get("tool_calls") or ()), *([{"function": older}] if older else [])]:
+        function = call.get("function") or {}
+        if call.get("id") or any(function.values()):  # Servers that number from 1 leave a gap in a stream.
+            yield str(call.get("id") or ""), function.get("name") or "", function.get("arguments")
+
+
 def _text(content: Any) -> str:
-    """A text, or the texts of a list of parts."""
+    """A text, or the texts of a list of parts, without reasoning among them."""
     if isinstance(content, list):
-        return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in content)
+        parts = [{"text": part} if isinstance(part, str) else part for part in content]
+        return "".join(str(part.get("text") or "") for part in parts if part.get("type") != _REASONING)
     return "" if content is None else str(content)
 
 
 def _thoughts(content: Any) -> str:
-    """Reasoning among a list of parts, as Mistral's API sends it: `{"type": "thinking", "thinking": [parts]}`."""
+    """Reasoning among a list of parts."""
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    return "\n\n".join(_text(part["thinking"]) for part in parts if part.get("thinking"))
+    return "\n\n".join(filter(None, (_text(_thought(part)) for part in parts)))
+
+
+def _thought(part: dict[str, Any]) -> Any:
+    """That of Mistral's `{"type": "thinking", "thinking": [parts]}`, or of gateways' `reasoning`."""
+    return (part.get("summary") or part.get("text")) if part.get("type") == _REASONING else part.get("thinking")
 
 
 def _refusal(content: Any) -> str:
