@@ -37,8 +37,11 @@ class _At(Parameters):
     coordinate: Point
 
 
-class _Click(Parameters):
+class _MaybeAt(Parameters):
     coordinate: Point | None = None
+
+
+class _Click(_MaybeAt):
     text: str | None = None
 
 
@@ -128,8 +131,8 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, "_Reader"], Sequence
     "double_click": (_Click, _click("left", 2)),
     "triple_click": (_Click, _click("left", 3)),
     "left_click_drag": (_Drag, _drag),
-    "left_mouse_down": (_Click, lambda p, r: [_pointer_action(ActionType.MOUSE_DOWN, r.at(p.coordinate))]),
-    "left_mouse_up": (_Click, lambda p, r: [_pointer_action(ActionType.MOUSE_UP, r.at(p.coordinate))]),
+    "left_mouse_down": (_MaybeAt, lambda p, r: [_pointer_action(ActionType.MOUSE_DOWN, r.at(p.coordinate))]),
+    "left_mouse_up": (_MaybeAt, lambda p, r: [_pointer_action(ActionType.MOUSE_UP, r.at(p.coordinate))]),
     "scroll": (_Scroll, _scroll),
     "wait": (_Wait, lambda *_: waits("wait")),
     "screenshot": (_Nothing, lambda *_: waits("screenshot")),

@@ -147,8 +147,9 @@ class _Reader:
         return [scrolled(args.direction, _PAGE_CLICKS, None)]
 
     def scroll_at(self, args: _ScrollAt) -> list[Action]:
-        height = self._sight.screen.height
-        clicks = of_pixels(args.magnitude / _GRID * height)
+        screen = self._sight.screen
+        length = screen.height if args.direction in {"up", "down"} else screen.width
+        clicks = of_pixels(args.magnitude / _GRID * length)
         return [scrolled(args.direction, clicks, self.pixels(args.x, args.y))]
 
     def scroll(self, args: _Scroll) -> list[Action]:
