@@ -22,10 +22,15 @@ _MOST_BLOCKS = 200
 _LABEL = re.compile(r"[A-Za-z0-9_+.#-]{1,20}")
 _LABEL_BELOW = re.compile(r"\s*\n[ \t]*(python3?|py|json|decision|memory)[ \t]*\n", re.IGNORECASE)
 _INLINE_LABEL = re.compile(r"(python3?|py|json|decision|memory)\s")
+_OPTIONS = r"""\s(?:\s{0,9}(?:\{[^}]{1,80}\}|[\w-]{1,30}=(?:"[^"]{0,80}"|'[^']{0,80}')))+"""
 _LABEL_WITH_MORE = re.compile(
-    r"\{\.?(python3?|py|json)\b[^}\n]{0,80}\}|(python3?|py|json)[:,{]\S.{0,200}", re.IGNORECASE
+    rf"\{{\.?(python3?|py|json)\b[^}}\n]{{0,80}}\}}|(python3?|py|json)(?:[:,{{]\S.{{0,200}}|\s?[\d.]{{1,6}}|{_OPTIONS})",
+    re.IGNORECASE,
 )
-"""A label with a file's name or options: `python:main.py`, `{python}`, `python{1,3}`."""
+"""A label with a file's name, a version or options: `python:main.py`, `Python 3.11`, `{python}`, `python title="a"`."""
+_LONG_QUOTE = re.compile("\"\"\"|'''")
+MARKDOWN = "`*_"
+"""Around a word that is written in bold or as code."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,14 @@ def text_of(reply: ModelReply | str) -> str:
     return split_reasoning(text).answer
 
 
+def bare_word(text: str) -> str:
+    """A text without blanks and signs of Markdown around it."""
+    return text.strip().strip(MARKDOWN).strip()
+
+
 def token(text: str) -> tuple[Action, ...] | None:
-    """The action of a reply that consists of WAIT, DONE or FAIL alone; None for any other reply."""
-    word = text.strip().rstrip(";").rstrip() if len(text) < 100 else ""  # noqa: PLR2004 - longer ones are no token.
+    """The action of a reply that consists of WAIT, DONE or FAIL alone, also in bold or as code; None for any other."""
+    word = bare_word(text).rstrip(";").rstrip() if len(text) < 100 else ""  # noqa: PLR2004 - longer ones are no token.
     return (Action(type=ActionType(word)),) if word in TOKENS else None
 
 
@@ -92,11 +102,16 @@ def _split(text: str) -> tuple[tuple[Block, ...], list[str]]:
 
 def _fence_end(text: str, fence: str, start: int) -> int:
     """Where a block ends; negative if it does not. A fence within quotes is text that the model types."""
-    end = text.find(fence, start)
+    end, position, long_quote = text.find(fence, start), start, ""
     for _ in range(_MOST_BLOCKS):
-        if end < 0 or text.find("\n", start, end) < 0 or not is_quoted(text, end, end + len(fence)):
+        if end < 0 or text.find("\n", start, end) < 0:
             return end
-        end = text.find(fence, end + len(fence))
+        for quote in _LONG_QUOTE.findall(text, position, end):
+            long_quote = "" if quote == long_quote else long_quote or quote
+        position = end + len(fence)
+        if not (text.find(long_quote, position) >= 0 if long_quote else is_quoted(text, end, position)):
+            return end
+        end = text.find(fence, position)
     return -1
 
 
@@ -107,8 +122,8 @@ def token_after_blocks(text: str) -> tuple[Action, ...]:
         InvalidAction: DONE or FAIL stands alone on a line before, so that it is unclear whether to act.
     """
     *before, after = _split(text)[1]
-    lines = [line.strip() for line in after.split("\n") if line.strip()]
-    if {"DONE", "FAIL"} & {*lines[:-1], *(line.strip() for part in before for line in part.split("\n"))}:
+    lines = [bare_word(line) for line in after.split("\n") if line.strip()]
+    if {"DONE", "FAIL"} & {*lines[:-1], *(bare_word(line) for part in before for line in part.split("\n"))}:
         raise InvalidAction("DONE and FAIL come last", code="invalid_code", hint="Write nothing behind them.")
     return token(lines[-1]) or () if before and lines else ()
 
@@ -118,10 +133,10 @@ def _block(text: str, *, closed: bool) -> Block:
     if not first.strip() and (below := _LABEL_BELOW.match(text)):
         return Block(below[1].lower(), text[below.end() :], closed)
     word = first.strip() if len(first) < 100 else ""  # noqa: PLR2004 - a label is short.
-    if line_end and word not in TOKENS and _LABEL.fullmatch(word):
-        return Block(word.lower(), rest, closed)
     if line_end and (more := _LABEL_WITH_MORE.fullmatch(word)):
         return Block((more[1] or more[2]).lower(), rest, closed)
+    if line_end and word not in TOKENS and _LABEL.fullmatch(word):
+        return Block(word.lower(), rest, closed)
     if inline := _INLINE_LABEL.match(text):
         return Block(inline[1], text[inline.end() :], closed)
     return Block("", text, closed)

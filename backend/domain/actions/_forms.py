@@ -3,15 +3,27 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError
 
 from backend.domain.errors import InvalidAction
 from backend.domain.model.validation_words import problem_words
 
 Form = TypeVar("Form", bound=BaseModel)
-Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e6, le=1e6)]
-Button = Annotated[str, Field(pattern="^(left|right|middle)$")]
 _LONGEST_NAME = 60
+
+
+def _no_truth(value: Any) -> Any:
+    """The value; a text in place of true and false, which pydantic takes for 1 and 0."""
+    return str(value) if isinstance(value, bool) else value
+
+
+def lower(value: Any) -> Any:
+    """A text in lower case and without blanks around it; any other value unchanged."""
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+Number = Annotated[float, BeforeValidator(_no_truth), Field(allow_inf_nan=False, ge=-1e6, le=1e6)]
+Button = Annotated[str, BeforeValidator(lower), Field(pattern="^(left|right|middle)$")]
 
 
 def read(form: type[Form], arguments: Any, path: str = "") -> Form:

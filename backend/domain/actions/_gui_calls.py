@@ -14,6 +14,7 @@ from backend.domain.actions._blocks import fenced_blocks
 from backend.domain.actions._checked import LONGEST_CODE
 from backend.domain.actions._forms import short
 from backend.domain.actions._gui_points import numbers_of
+from backend.domain.actions._json import json_values
 from backend.domain.errors import InvalidAction
 
 
@@ -249,7 +250,8 @@ def tool_calls(text: str, example: str) -> Sequence[GuiCall]:
     if not bodies:
         raise unreadable(text, example)
     last_line = text[blocks[-1].end() :].rstrip().rpartition("\n")[2].strip() if blocks else ""
-    return [*(tool_call(*_call_parts(body, example)) for body in bodies), *_BEHIND_CALLS.get(last_line, ())]
+    calls = [tool_call(*parts) for body in bodies for parts in _call_parts(body, example)]
+    return [*calls, *_BEHIND_CALLS.get(last_line, ())]
 
 
 def _bare_calls(text: str) -> list[str]:
@@ -272,16 +274,26 @@ def _object(text: str) -> Any:
             return None
 
 
-def _call_parts(body: str, example: str) -> tuple[Any, Any]:
-    """Name and arguments of a call of a tool."""
+def _call_parts(body: str, example: str) -> Sequence[tuple[Any, Any]]:
+    """Names and arguments of the calls between a pair of marks: one, several behind each other, or a list."""
     if tags := _XML_FUNCTION.match(body):
-        return tags[1], {key: _value(key, value) for key, value in _XML_PARAMETER.findall(tags[2])}
-    value = _object(body)
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if not isinstance(value, dict):
+        return [(tags[1], {key: _value(key, value) for key, value in _XML_PARAMETER.findall(tags[2])})]
+    values = [part for value in _objects(body) for part in (value if isinstance(value, list | tuple) else [value])]
+    if not values or not all(isinstance(value, dict) for value in values):
         raise unreadable(body, example)
-    return (value["name"], value.get("arguments", value.get("parameters"))) if "name" in value else (_TOOL, value)
+    return [
+        (value["name"], value.get("arguments", value.get("parameters"))) if "name" in value else (_TOOL, value)
+        for value in values
+    ]
+
+
+def _objects(text: str) -> Sequence[Any]:
+    """The values of JSON or Python, one or several, with or without commas between them; empty if it is neither."""
+    value = _object(text)
+    try:
+        return list(json_values(text)) if value is None else [value]
+    except (ValueError, RecursionError):
+        return _object(f"[{text}]") or ()
 
 
 def _value(name: str, text: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from backend.domain.actions._forms import Button, Number, read, short
+from backend.domain.actions._forms import Button, Number, lower, read, short
 from backend.domain.actions._gui_calls import GuiCall, unknown
 from backend.domain.actions._gui_points import Path, Place
 from backend.domain.actions._keys import combination, press
@@ -31,10 +31,6 @@ _SUCCESS = frozenset({"success", "successful", "done", "complete", "completed", 
 _FAILURE = frozenset({"failure", "fail", "failed", "infeasible", "impossible"})
 
 
-def _lower(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
 def _empty(value: Any) -> Any:
     """The text `None`, as models write it where there is no text; a number as its digits."""
     return "" if value is None or value == "None" else _number_as_text(value)
@@ -49,7 +45,7 @@ def _number_as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-Direction = Annotated[Literal["up", "down", "left", "right"], BeforeValidator(_lower)]
+Direction = Annotated[Literal["up", "down", "left", "right"], BeforeValidator(lower)]
 Text = Annotated[str, BeforeValidator(_empty)]
 
 
@@ -141,7 +137,7 @@ class _ScrollPages(Parameters):
 
 
 class _End(Parameters):
-    status: Annotated[str, BeforeValidator(_lower)] = Field(validation_alias=AliasChoices("status", "text", ""))
+    status: Annotated[str, BeforeValidator(lower)] = Field(validation_alias=AliasChoices("status", "text", ""))
     text: Text = Field(default="", validation_alias=AliasChoices("answer", "content"))
 
 

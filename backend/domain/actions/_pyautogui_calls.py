@@ -12,7 +12,7 @@ _MOST_PRESSES = 50
 _WINDOWS_WHEEL = 120  # pyautogui on Windows scrolls in these units per wheel click.
 POINTING = frozenset(
     {"click", "leftClick", "rightClick", "middleClick", "doubleClick", "tripleClick", "moveTo", "dragTo", "mouseDown"}
-    | {"mouseUp", "scroll", "hscroll", "vscroll"}
+    | {"mouseUp", "scroll", "hscroll", "vscroll", "moveRel", "dragRel"}
 )
 
 

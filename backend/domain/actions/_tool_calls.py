@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from backend.domain.actions._blocks import TOKENS, text_of, token
+from backend.domain.actions._blocks import MARKDOWN, TOKENS, bare_word, text_of, token
 from backend.domain.actions._checked import MOST_ACTIONS, MOST_WHEEL_CLICKS, check_actions
 from backend.domain.actions._forms import short
 from backend.domain.actions._keys import MODIFIERS, press
@@ -36,11 +36,11 @@ def actions_of(
         return check_actions(
             action for number, call in enumerate(calls, 1) for action in read_call(call, f"call {number}")
         )
-    ending = token(text) or token(text.rstrip()[-100:].rpartition("\n")[2])
+    ending = token(text) or token(text.rstrip(f"{MARKDOWN} \n\r\t")[-100:].rpartition("\n")[2])
     if not ending:
         words = ", ".join(sorted(TOKENS))
         raise InvalidAction(f"no call of {tool}, and the last line has none of {words}", code="action_missing")
-    others = {line.strip() for line in text.split("\n")} & {"DONE", "FAIL"} - {ending[0].type}
+    others = {bare_word(line) for line in text.split("\n")} & {"DONE", "FAIL"} - {ending[0].type}
     if others:
         raise InvalidAction(f"{others.pop()} stands before {ending[0].type}", code="action_missing", hint="Write one.")
     return ending

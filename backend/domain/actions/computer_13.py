@@ -5,15 +5,16 @@ Both upstream forms are accepted: `{"action_type": "CLICK", "x": 1, "y": 2}` and
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from backend.domain.actions._blocks import TOKENS, text_of, token, token_after_blocks
-from backend.domain.actions._checked import check_actions
+from backend.domain.actions._checked import MOST_ACTIONS, check_actions
 from backend.domain.actions._forms import Button, Number, read, short
 from backend.domain.actions._json import json_blocks
-from backend.domain.actions._keys import key_of
+from backend.domain.actions._keys import combination, key_of, press
 from backend.domain.actions._points import Coordinates, PointMap, explain, pixel, place
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
@@ -37,18 +38,21 @@ class _MaybePoint(Parameters):
     y: Number | None = None
 
 
+_BUTTON = AliasChoices("button", "click_type")
+
+
 class _Click(_MaybePoint):
-    button: Button = "left"
+    button: Button = Field(default="left", validation_alias=_BUTTON)
     num_clicks: int = Field(default=1, ge=1, le=3)
 
 
 class _Button(Parameters):
-    button: Button = "left"
+    button: Button = Field(default="left", validation_alias=_BUTTON)
 
 
 class _Scroll(Parameters):
-    dx: int = 0
-    dy: int = 0
+    dx: int | None = None
+    dy: int | None = None
 
 
 class _Typing(Parameters):
@@ -70,6 +74,12 @@ def _click(point: Point, **more: Any) -> Action:
     return Action(type=ActionType.CLICK, **point, **more)
 
 
+def _scroll(args: _Scroll, _: Point) -> Action:
+    if args.dx is None and args.dy is None:
+        raise InvalidAction("a scroll needs dx or dy", code="invalid_arguments", path="dy")
+    return Action(type=ActionType.SCROLL, dx=args.dx or 0, dy=args.dy or 0)
+
+
 # Each form, and how to build the action from it and its point in screen pixels.
 _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, Point], Action]]] = {
     "MOVE_TO": (_Point, lambda _, at: Action(type=ActionType.MOVE_TO, **at)),
@@ -79,7 +89,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, Point], Action]]] = 
     "RIGHT_CLICK": (_MaybePoint, lambda _, at: _click(at, button="right")),
     "DOUBLE_CLICK": (_MaybePoint, lambda _, at: _click(at, clicks=2)),
     "DRAG_TO": (_Point, lambda _, at: Action(type=ActionType.DRAG_TO, **at)),
-    "SCROLL": (_Scroll, lambda p, _: Action(type=ActionType.SCROLL, dx=p.dx, dy=p.dy)),
+    "SCROLL": (_Scroll, _scroll),
     "TYPING": (_Typing, lambda p, _: Action(type=ActionType.TYPING, text=p.text)),
     "PRESS": (_Key, lambda p, _: Action(type=ActionType.PRESS, keys=(key_of(p.key),))),
     "KEY_DOWN": (_Key, lambda p, _: Action(type=ActionType.KEY_DOWN, keys=(key_of(p.key),))),
@@ -88,6 +98,10 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, Point], Action]]] = 
     "WAIT": (_Nothing, lambda *_: Action(type=ActionType.WAIT)),
     "DONE": (_Nothing, lambda *_: Action(type=ActionType.DONE)),
     "FAIL": (_Nothing, lambda *_: Action(type=ActionType.FAIL)),
+    # Names of the examples in OSWorld's prompt, which are not in its table.
+    "MOUSE_MOVE": (_Point, lambda _, at: Action(type=ActionType.MOVE_TO, **at)),
+    "TYPE": (_Typing, lambda p, _: Action(type=ActionType.TYPING, text=p.text)),
+    "KEY": (_Key, lambda p, _: press(combination(p.key, "key"))),
 }
 
 
@@ -230,7 +244,8 @@ def _with_place(value: Any, sight: CoordinateFrame) -> Any:
 
 def _values(text: str, example: str) -> Sequence[Any]:
     """The JSON values of a reply, at least one. Raises InvalidAction."""
-    values = [item for block in json_blocks(text, example) for item in (block if isinstance(block, list) else [block])]
+    items = (item for block in json_blocks(text, example) for item in (block if isinstance(block, list) else [block]))
+    values = list(islice(items, MOST_ACTIONS + 1))  # The check tells that there are too many.
     if not values:
         raise InvalidAction("there is no action in it", code="action_missing", hint=f"For example {example}.")
     return values
@@ -244,7 +259,7 @@ def _action(value: Any, at: PointMap) -> Action:
         raise InvalidAction(
             'expected an object with "action_type"', code="action_missing", hint=f"For example {_EXAMPLE}."
         )
-    name = value["action_type"].upper()
+    name = value["action_type"].strip().upper()
     if name not in _FORMS:
         raise InvalidAction(
             f"there is no action {name[:40]!r}",

@@ -26,6 +26,9 @@ from backend.domain.registry import PluginKind, register
 
 _TAG = re.compile(r"tag_(\d{1,6})")
 _IMPORTS = frozenset({"pyautogui", "time"})
+_SCROLLS = frozenset({"scroll", "hscroll", "vscroll"})
+_INDIRECT = frozenset({"getattr", "eval", "exec", "vars", "globals", "__dict__", "attrgetter", "methodcaller"})
+"""Ways to a function by its name as a text."""
 _PRELUDE = "import pyautogui; import time; pyautogui.FAILSAFE = False"
 
 
@@ -114,11 +117,32 @@ def _code_blocks(text: str) -> Sequence[Block]:
 
 
 def _points(tree: ast.Module) -> bool:
-    """Whether code points somewhere, or has a function that does under a name of its own."""
-    here = {call.func for call in called_functions(tree) if not (call.args or call.keywords)}
-    imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names}
-    used = {_last_name(node) for node in ast.walk(tree) if node not in here}
-    return bool(POINTING & (used | imported))
+    """Whether code points somewhere, has a function that does under a name of its own, or may reach one by a text."""
+    at_pointer = {call.func for call in called_functions(tree) if _acts_at_pointer(call)}
+    nodes = [node for node in ast.walk(tree) if node not in at_pointer]
+    used = {_last_name(node) for node in nodes}
+    imported = {name.name for node in nodes if isinstance(node, ast.ImportFrom) for name in node.names}
+    return bool(POINTING & (used | imported) or _INDIRECT & used or _moves_by_distance(nodes))
+
+
+def _acts_at_pointer(call: ast.Call) -> bool:
+    """Whether a call has no point: no argument, or the amount of a scroll alone."""
+    amounts = _last_name(call.func) in _SCROLLS
+    return len(call.args) + len(call.keywords) <= amounts and not any(isinstance(one, ast.Starred) for one in call.args)
+
+
+def _moves_by_distance(nodes: Sequence[ast.AST]) -> bool:
+    """Whether code uses pyautogui's `move` or `drag`; other modules have functions of these names, too."""
+    imports = [name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    modules = {"pyautogui", *(name.asname for name in imports if name.name == "pyautogui")}
+    used = {node.attr for node in nodes if isinstance(node, ast.Attribute) and _last_name(node.value) in modules}
+    imported = {
+        name.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module == "pyautogui"
+        for name in node.names
+    }
+    return bool({"move", "drag"} & (used | imported))
 
 
 def _last_name(node: ast.AST) -> str:
