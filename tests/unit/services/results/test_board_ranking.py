@@ -21,7 +21,14 @@ from backend.services.runs.summary import EpisodeCounts, describe
 
 def row(attempted: int, not_runnable: int = 0, reference: str = "", key: str = "") -> BoardRow:
     totals = replace(NOTHING, counts=EpisodeCounts(not_runnable=not_runnable))
-    passes = PassRollup(attempted_tasks=attempted, tasks_key=key or str(attempted), rates={}, passes=1, runs=[{}])
+    passes = PassRollup(
+        attempted_tasks=attempted,
+        not_runnable_tasks=not_runnable,
+        tasks_key=key or str(attempted),
+        rates={},
+        passes=1,
+        runs=[{}],
+    )
     agent = AgentConfiguration(name="prompt")
     return BoardRow(Run(), agent, [], reference, describe(totals, None, None, ""), conditions_of({}), passes=passes)
 
