@@ -55,7 +55,7 @@ def show_comparison(comparison: Row) -> None:
     if not comparison["differences"]:
         print("No task is scored in every run.")
     for reason, number in comparison["left_out"].items():
-        print(f"{number} tasks left out: {reason}.")
+        print(f"{number} {'task' if number == 1 else 'tasks'} left out: {reason}.")
     flipped = [row for row in comparison["tasks"] if row["flipped"]]
     tables = (
         (comparison["runs"], RUNS),

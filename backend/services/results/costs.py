@@ -88,7 +88,7 @@ def _step_ratios(session: Session, run_ids: Sequence[UUID], tasks: Collection[UU
 def _usd_missing(row: AnyRow, prices: Sequence[PriceDate]) -> str:
     """Why the cost of models is unknown; empty if it is known."""
     if not row.episodes:
-        return "no scored episode"
+        return "not recorded"
     if row.recorded < row.episodes:
         return f"not recorded for {row.episodes - row.recorded:,} episodes"
     if not (row.calls or row.input_tokens or row.output_tokens):

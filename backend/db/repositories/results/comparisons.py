@@ -18,7 +18,8 @@ _EPISODES = text("""
         array_agg(e.state = 'lost') AS lost, array_agg(e.score) AS scores, array_agg(e.steps) AS steps,
         array_agg(CAST(a.seconds ->> 'agent' AS float)) AS seconds,
         array_agg(CASE WHEN a.usage ->> 'priced' IS DISTINCT FROM 'false' THEN CAST(a.usage ->> 'usd' AS float) END)
-            AS usd
+            AS usd,
+        coalesce(sum(CAST(a.usage ->> 'calls' AS float) + CAST(a.usage ->> 'usd' AS float)), 0) > 0 AS paid
     FROM episode e LEFT JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
     WHERE e.run_id = ANY(:runs) GROUP BY e.run_id
 """)
@@ -39,8 +40,9 @@ def episode_columns(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRo
     """All episodes, one row per run: a row per episode takes seconds for 50,000 of them.
 
     Returns:
-        (run, ids, tasks, repeats, counted, lost, scores, steps, seconds, usd): lists with one value per episode; ids as
-        texts; `seconds` of the agent; `usd` of its model calls, None where one of them has no price.
+        (run, ids, tasks, repeats, counted, lost, scores, steps, seconds, usd, paid): lists with one value per episode;
+        ids as texts; `seconds` of the agent; `usd` of its model calls, None where one of them has no price. Of all
+        together, `paid`: there are calls; programs outside report tokens without any, whose price is not known.
     """
     return session.execute(_EPISODES, {"runs": list(run_ids)}).all()
 

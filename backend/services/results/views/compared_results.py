@@ -68,7 +68,7 @@ class SideColumns:
         hashes: their content.
         passes, lost: episodes that count, and lost ones that no other pass made up for.
         scores, rates: mean score, and share of passes that solved the task.
-        steps, seconds, usd: nan, too, where one of the passes has none.
+        steps, seconds, usd: nan, too, where one of the passes has none; `usd` is nan everywhere without a model call.
         episodes: ids of those that count, by task and then repeat.
         first: position of each task's first one.
     """
@@ -109,7 +109,9 @@ class SideColumns:
             lost=_remaining_losses(passes, lost),
             scores=mean(scores),
             rates=mean((scores >= 1.0 - SOLVED_TOLERANCE).astype(float)),
-            **{name: mean(column(name)[order]) for name in COSTS},
+            steps=mean(column("steps")[order]),
+            seconds=mean(column("seconds")[order]),
+            usd=mean(column("usd")[order]) if any(row.paid for row in rows) else np.full(number, np.nan),
             episodes=[episodes[index] for index in order.tolist()],
             first=np.cumsum(passes) - passes,
         )
@@ -145,7 +147,7 @@ def _remaining_losses(passes: NDArray[np.intp], lost: NDArray[np.intp]) -> NDArr
     # The number of passes is that of most tasks, as on a board: a partial run repeats only a few.
     numbers = np.sort((passes + lost)[passes + lost > 0])
     most = int(numbers[(len(numbers) - 1) // 2]) if len(numbers) else 0
-    return np.where((passes > 0) & (lost > 0), np.minimum(lost, np.maximum(0, most - passes)), lost)
+    return np.minimum(lost, np.maximum(0, most - passes))
 
 
 class ComparedResults:
@@ -169,12 +171,12 @@ class ComparedResults:
         present = np.array([side.hashes >= 0 for side in self._sides])
         hashes = np.array([side.hashes for side in self._sides])
         scored = np.array([side.passes > 0 for side in self._sides])
-        in_quarantine = np.zeros(len(self._keys), dtype=bool)
-        in_quarantine[quarantined] = True
+        self._in_quarantine = np.zeros(len(self._keys), dtype=bool)
+        self._in_quarantine[quarantined] = True
         remaining = present.any(axis=0)
         self.left_out: dict[str, int] = {}
         for reason, excluded in (
-            ("quarantined", in_quarantine),
+            ("quarantined", self._in_quarantine),
             ("not in every run", ~present.all(axis=0)),
             ("changed between versions", (hashes != hashes[0]).any(axis=0)),
             ("not scored in every run", ~scored.all(axis=0)),
@@ -204,7 +206,7 @@ class ComparedResults:
             "mean_score": mean.value if mean else None,
             "mean_interval": mean.interval if mean else None,
             "tasks": int(np.count_nonzero(side.hashes >= 0)),
-            "lost": int(side.lost.sum()),
+            "lost": int(side.lost[~self._in_quarantine].sum()),
         }
 
     def difference(self, at: int, compared: TaskComparison, adjusted: float) -> dict[str, Any]:
@@ -339,7 +341,9 @@ def sentence(base: str, other: str, compared: TaskComparison) -> str:
     verb = "solves" if same_rates else "scores"
     if not rate.value:
         return f"{other} {verb} as much as {base} {facts}"
-    return f"{other} {verb} {abs(100 * rate.value):.1f} points {'less' if sign < 0 else 'more'} than {base} {facts}"
+    points = f"{abs(100 * rate.value):.1f}"
+    points = points if float(points) else "less than 0.1"
+    return f"{other} {verb} {points} points {'less' if sign < 0 else 'more'} than {base} {facts}"
 
 
 def p_text(value: float) -> str:

@@ -48,7 +48,7 @@ class ComparedRun(ReadModel):
     mean_score: float | None
     mean_interval: Interval | None
     tasks: int = Field(description="Its tasks, common or not.")
-    lost: int = Field(description="Its lost episodes, on all tasks.")
+    lost: int = Field(description="Its lost episodes that no other pass made up for, on all tasks that count.")
 
     @property
     def ended(self) -> bool:

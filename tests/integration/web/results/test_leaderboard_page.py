@@ -153,14 +153,14 @@ class TestColumns:
         address = f"{BOARD}?column=usd&column=nodes&column=lost&cost=usd&sort=usd"
         text = board.get(address, headers=PAGE).text
         cells = re.findall(r'data-column="(\w+)"><div>([^<]*)<span class="sub">([^<]*)<', sections(text)[0])
-        assert cells.count(("usd", "–", "no scored episode")) == 2
+        assert cells.count(("usd", "–", "not recorded")) == 2
         assert cells.count(("nodes", "–", "no hours recorded")) == 2
         assert 'data-missing="usd"' in text
         assert "$0" not in text
 
     def test_costs_are_in_rest_and_a_table(self, board: TestClient) -> None:
         rows = board.get(f"/api/v1{BOARD}").json()["rows"]
-        assert {row["costs"]["usd_missing"] for row in rows} == {"no scored episode"}
+        assert {row["costs"]["usd_missing"] for row in rows} == {"not recorded"}
         table = list(csv.DictReader(io.StringIO(board.get(f"{BOARD}/costs.csv").text)))
         lost = {row["note"] for row in table if row["column"] == "lost" and row["value"] == "2.0"}
         assert lost == {"evaluator 2"}

@@ -26,6 +26,9 @@ class TestSentence:
     def test_fractions_score(self) -> None:
         assert sentence_of("1000", "2000").startswith("B scores 12.5 points more than A")
 
+    def test_little_is_not_nothing(self) -> None:
+        assert sentence_of("0" * 2999 + "0", "0" * 2999 + "2").startswith("B solves less than 0.1 points more than A (")
+
     def test_no_difference(self) -> None:
         assert sentence_of("2", "2").startswith("B solves as much as A (95 %: ")
         assert sentence_of("2", "2").endswith("1 common task)")
