@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import AgentConfiguration, Benchmark, Rollup, Run, TaskSet
+from backend.db.models import AgentConfiguration, Benchmark, Quarantine, Rollup, Run, Task, TaskSet
 from backend.db.models.enums import RANKED_PURPOSES, Dimension
 from backend.db.repositories.common_queries import AnyRow, contains_words
 from backend.db.repositories.pagination import Columns, CursorPage, sorted_page
@@ -103,7 +103,10 @@ def run_counts(session: Session, configuration_id: UUID) -> AnyRow:
 
 
 def results(session: Session, configuration_id: UUID, limit: int) -> Sequence[AnyRow]:
-    """Newest measured runs with a score: (Run, configuration, Rollup of all tasks, benchmark, version, all_tasks)."""
+    """Newest measured runs with a score: (Run, configuration, Rollup of all tasks, benchmark, version, all_tasks).
+
+    `all_tasks`: number of tasks of the version that are not in quarantine.
+    """
     return _results(session, AgentConfiguration.id == configuration_id, limit)
 
 
@@ -114,6 +117,8 @@ def results_of_agent(session: Session, project_id: UUID, agent: str, limit: int)
 
 
 def _results(session: Session, which: ColumnElement[bool], limit: int) -> Sequence[AnyRow]:
+    in_force = select(func.count(Quarantine.id)).join(Task).where(Quarantine.lifted_at.is_(None))
+    aside = in_force.where(Task.task_set_id == TaskSet.id).scalar_subquery()
     query = (
         select(
             Run,
@@ -121,7 +126,7 @@ def _results(session: Session, which: ColumnElement[bool], limit: int) -> Sequen
             Rollup,
             Benchmark.name.label("benchmark"),
             TaskSet.version,
-            TaskSet.counts["tasks"].as_integer().label("all_tasks"),
+            (TaskSet.counts["tasks"].as_integer() - aside).label("all_tasks"),
         )
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))

@@ -98,7 +98,7 @@ _STEP_RATIOS = text(f"""
         FROM run r
         JOIN agent_configuration c ON c.id = r.agent_configuration_id AND c.name = :oracle
         JOIN episode e ON e.run_id = r.id AND e.solved AND e.steps > 0
-        WHERE r.task_set_id IN (SELECT task_set_id FROM run WHERE id = ANY(:runs))
+        WHERE r.deleted_at IS NULL AND r.task_set_id IN (SELECT task_set_id FROM run WHERE id = ANY(:runs))
         GROUP BY e.task_id
     ), solved AS (
         SELECT e.steps / CAST(nullif(t.human_steps, 0) AS float) AS people, e.steps / CAST(o.steps AS float) AS oracle,

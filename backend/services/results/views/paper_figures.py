@@ -17,6 +17,7 @@ from backend.domain.benchmarks import (
 from backend.domain.model.score import SCORE
 from backend.domain.statistics.intervals import Interval
 from backend.services.people.human_baselines import DomainRow, HumanTrial, domain_row
+from backend.services.results.board_ranking import BoardTasks
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.views.row_costs import pass_times
 
@@ -59,12 +60,14 @@ def figure_text(measure: str, value: float) -> str:
     return FORMATS[measure](value) if measure in FORMATS else f"{100 * value:.1f}"
 
 
-def own_figure(column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial]) -> PaperFigure:
-    """A row's figure in a column. `trials`: those of its person, empty for agents."""
+def own_figure(
+    column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial], tasks: BoardTasks
+) -> PaperFigure:
+    """A row's figure in a column. `trials`: those of its person, empty for agents. `tasks`: of the board."""
     if measure in _OF_PEOPLE:
         part = [trial for trial in trials if not column.label or column.value in trial.labels.get(column.label, ())]
         return _OF_PEOPLE[measure](domain_row(column.title, part)) if part else PaperFigure()
-    return _minutes(row) if measure == MINUTES else _of_tasks(column, measure, row)
+    return _minutes(row, tasks) if measure == MINUTES else _of_tasks(column, measure, row)
 
 
 def _of_tasks(column: PaperColumn, measure: str, row: BoardRow) -> PaperFigure:
@@ -88,8 +91,9 @@ def _mean_of(column: PaperColumn, measure: str, row: BoardRow) -> PaperFigure:
     return PaperFigure(mean.mean, mean.tasks, mean.interval) if mean else PaperFigure()
 
 
-def _minutes(row: BoardRow) -> PaperFigure:
-    """Of rows that cover the board's tasks only."""
+def _minutes(row: BoardRow, tasks: BoardTasks) -> PaperFigure:
+    """Of rows that cover the board's tasks only, references too."""
     makespan, _ = pass_times(row)
-    partial = any(reason.code in {"partial", "not_computed"} for reason in row.reasons)
-    return PaperFigure() if makespan is None or partial else PaperFigure(makespan / 60, row.attempted_tasks)
+    if makespan is None or tasks.lack_of(row):
+        return PaperFigure()
+    return PaperFigure(makespan / 60, row.attempted_tasks)

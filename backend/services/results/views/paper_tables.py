@@ -22,6 +22,7 @@ from backend.services.configurations.configuration_ref import ConfigurationRef, 
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import HumanTrial
 from backend.services.read_model import ReadModel
+from backend.services.results.board_ranking import BoardTasks
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import BenchmarkBoard, board_version, leaderboard
 from backend.services.results.views.cuts import codes_of
@@ -172,13 +173,7 @@ def _table(
         columns=[column.title for column in columns],
         several=len(table.measures) > 1,
         published=list(_published_rows(table, columns, figures, footnotes)),
-        own=[
-            row
-            for board_row in (board.rows if board else ())
-            for row in _own_rows(
-                table, columns, board_row, [trial for trial in trials if trial.run_id in board_row.runs]
-            )
-        ],
+        own=list(_rows_of_board(table, columns, board, trials)) if board else [],
         footnotes=list(footnotes),
     )
 
@@ -206,14 +201,26 @@ def _published_cell(
     return None
 
 
-def _own_rows(
-    table: PaperTable, columns: Sequence[PaperColumn], row: BoardRow, trials: Sequence[HumanTrial]
+def _rows_of_board(
+    table: PaperTable, columns: Sequence[PaperColumn], board: BenchmarkBoard, trials: Sequence[HumanTrial]
 ) -> Iterator[PaperRow]:
-    """The row's figures, unless it has none. `trials`: those of its person."""
+    for row in board.rows:
+        of_person = [trial for trial in trials if trial.run_id in row.runs]
+        yield from _own_rows(table, columns, row, of_person, board.tasks)
+
+
+def _own_rows(
+    table: PaperTable,
+    columns: Sequence[PaperColumn],
+    row: BoardRow,
+    trials: Sequence[HumanTrial],
+    tasks: BoardTasks,
+) -> Iterator[PaperRow]:
+    """The row's figures, unless it has none. `trials`: those of its person. `tasks`: of the board."""
     variant = row.run.config.get("variant")
     inputs = ", ".join(str(value) for value in (row.run.config.get("observation"), variant) if value)
     for measure in filter(None, table.measures.values()):
-        cells = [_cell(column, column.measure or measure, row, trials) for column in columns]
+        cells = [_cell(column, column.measure or measure, row, trials, tasks) for column in columns]
         if any(cells):
             yield PaperRow(
                 title=row.agent.title,
@@ -227,8 +234,10 @@ def _own_rows(
             )
 
 
-def _cell(column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial]) -> PaperCell | None:
-    figure = own_figure(column, measure, row, trials)
+def _cell(
+    column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial], tasks: BoardTasks
+) -> PaperCell | None:
+    figure = own_figure(column, measure, row, trials, tasks)
     if (value := figure.value) is None:
         return None
     where = f"{column.label}={column.value}" if column.label else ""

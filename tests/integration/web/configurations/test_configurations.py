@@ -1,10 +1,15 @@
 """Configurations: one name everywhere, search, rename, and a page with runs, definition, prompts and trend."""
 
+import csv
+import io
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
+from backend.db.models import Task
+from backend.services.benchmarks.quarantine import quarantine_task
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -87,6 +92,17 @@ class TestConfigurations:
         moved = fresh.post(f"/configurations/{configuration}/name", data={"name": "mine"})
         assert moved.headers["location"] == f"/configurations/{configuration}"
         assert "<h1>mine</h1>" in fresh.get(f"/configurations/{configuration}", headers=PAGE).text
+
+    def test_tasks_in_quarantine_are_not_missing_from_the_trend(
+        self, installation: World, fresh: TestClient, runs: list[str]
+    ) -> None:
+        with installation.work() as session:
+            _, actor = installation.who(session)
+            quarantine_task(session, session.scalars(select(Task.id).limit(1)).one(), "its check is wrong", actor)
+        installation.roll_up()
+        table = fresh.get(f"/configurations/{self.of(fresh, runs[0])}/trend.csv").text
+        rows = list(csv.DictReader(io.StringIO(table)))
+        assert [(row["scored_tasks"], row["tasks"], row["partial"]) for row in rows] == [("2", "2", "False")] * 2
 
     def test_unknown_configuration_is_404(self, fresh: TestClient) -> None:
         answer = fresh.get(f"{API}/018f0000-0000-7000-8000-000000000000")
