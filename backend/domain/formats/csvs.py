@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from backend.domain.formats.text import encoding_of
+
 MAX_BYTES = 64 * 2**20
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -12,7 +14,7 @@ def read_lines(
 ) -> tuple[list[str] | None, str]:
     """The lines of a file without line ends, or the reason why there are none.
 
-    UTF-8 with or without a byte-order mark, UTF-16 with one; anything else as Latin-1.
+    UTF-8 or UTF-16, with or without a byte-order mark; anything else as Latin-1.
 
     Args:
         path: path of the file.
@@ -31,8 +33,8 @@ def read_lines(
 
 
 def _decode(data: bytes, *, keep_mark: bool) -> str:
-    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ("utf-16",) * wide + ("utf-8" if keep_mark else "utf-8-sig",):
+    wide = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else encoding_of(data)
+    for encoding in (wide,) * (wide != "utf-8") + ("utf-8" if keep_mark else "utf-8-sig",):
         try:
             return data.decode(encoding)
         except UnicodeDecodeError:

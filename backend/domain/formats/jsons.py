@@ -1,10 +1,18 @@
 """Reads untrusted JSON and YAML."""
 
 import json
+import re
 from typing import Any
 
 from backend.domain.formats.text import read_text
 
+_NUMBERS = [
+    ("tag:yaml.org,2002:int", re.compile(r"[-+]?(?:0|[1-9][0-9]*|0o?[0-7]+|0x[0-9A-Fa-f]+)$")),
+    (
+        "tag:yaml.org,2002:float",
+        re.compile(r"[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?|\.(?i:inf))$|\.(?i:nan)$"),
+    ),
+]
 MAX_YAML = 4 * 2**20  # bytes; YAML is read at about a megabyte per second
 MAX_NODES = 10**6  # YAML aliases can repeat large parts
 
@@ -20,12 +28,15 @@ def read_json(path: str | None) -> tuple[Any, str]:
         return None, f"the file is not JSON: {str(error)[:200]}"
 
 
-def read_yaml(path: str | None, *, dates: bool = False) -> tuple[Any, str]:
+def read_yaml(path: str | None, *, published: bool = False) -> tuple[Any, str]:
     """Like `read_json`, for YAML of plain data; tags that create objects are rejected.
+
+    Numbers are those of YAML 1.2, which today's programs read, and the octal ones of 1.1; times (`12:30`) and `1_000`
+    are texts. Words such as `yes` are truth values, as in 1.1.
 
     Args:
         path: the file.
-        dates: a date is a date of Python's; else it is its text, as in JSON, which has none.
+        published: as upstream: YAML 1.1, and a date is a date of Python's; else it is its text, as in JSON.
     """
     import yaml
 
@@ -35,10 +46,7 @@ def read_yaml(path: str | None, *, dates: bool = False) -> tuple[Any, str]:
     if len(text) > MAX_YAML:
         return None, f"the file is larger than {MAX_YAML // 2**20} MiB"
     safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    resolvers = {
-        letter: [(tag, pattern) for tag, pattern in known if dates or not tag.endswith(":timestamp")]
-        for letter, known in safe.yaml_implicit_resolvers.items()
-    }
+    resolvers = safe.yaml_implicit_resolvers if published else _resolvers(safe.yaml_implicit_resolvers)
     loader = type("Loader", (safe,), {"yaml_implicit_resolvers": resolvers})
     try:
         value = yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders.
@@ -46,6 +54,19 @@ def read_yaml(path: str | None, *, dates: bool = False) -> tuple[Any, str]:
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
         return None, f"the file is not YAML: {' '.join(str(error).split())[:200]}"
     return (value, "") if nodes <= MAX_NODES else (None, "the file's aliases unpack to too many values")
+
+
+def _resolvers(known: dict[Any, Any]) -> dict[Any, Any]:
+    """Implicit types by a value's first letter, without dates and with the numbers of YAML 1.2."""
+    resolvers = {
+        letter: [
+            (tag, pattern) for tag, pattern in pairs if tag.rpartition(":")[2] not in {"timestamp", "int", "float"}
+        ]
+        for letter, pairs in known.items()
+    }
+    for letter in "-+.0123456789":
+        resolvers[letter] = [*resolvers.get(letter, []), *_NUMBERS]
+    return resolvers
 
 
 def _nodes(value: Any, known: dict[int, int]) -> int:

@@ -15,6 +15,11 @@ _BYTES = {0xDC00 + byte: 0xF700 + byte for byte in range(0x80, 0x100)}
 """From Python's stand-ins for bytes that are no UTF-8, which nothing could store, to characters for private use."""
 
 
+def line_feeds(text: str) -> str:
+    """The text with line ends as in `read_text`, for what tasks and commands of Windows write."""
+    return text.replace("\r\n", "\n")
+
+
 def read_text(path: str | None) -> tuple[str | None, str]:
     """The text of a file with `LF` line ends, or the reason why there is none.
 
@@ -29,12 +34,17 @@ def read_text(path: str | None) -> tuple[str | None, str]:
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     data = Path(path).read_bytes()
-    encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None) or _encoding_of(data)
+    encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None) or encoding_of(data)
     return _decode(data, encoding).replace("\r\n", "\n").replace("\r", "\n"), ""
 
 
-def _encoding_of(data: bytes) -> str:
-    """UTF-16 if every second byte is mostly zero, as no UTF-8 text has it."""
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with `LF` line ends, without these. Form feeds and the like end no line."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding without a byte-order mark: UTF-16 if every second byte is mostly zero, else UTF-8."""
     sample = data[: min(len(data), _SAMPLE) // 2 * 2]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if len(data) % 2 or 2 * max(even, odd) <= len(sample) // 2 or min(even, odd) * 8 > max(even, odd):

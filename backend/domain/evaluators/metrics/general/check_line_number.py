@@ -11,7 +11,7 @@ from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
-_TIME = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)")
+_TIME = re.compile(r"(?<![0-9])(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)(?![0-9])")
 
 
 @register(PluginKind.METRIC, "check_line_number")

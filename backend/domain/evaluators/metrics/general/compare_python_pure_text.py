@@ -1,6 +1,7 @@
 """`compare_python_pure_text`: two files of Python source are equal, ignoring blank lines and header lines."""
 
 from backend.domain.evaluators.metrics.general._python_text import compare_sources
+from backend.domain.formats.text import split_lines
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -19,7 +20,7 @@ def compare_python_pure_text(result: str | None, expected: str | None) -> Metric
 
 
 def _lines(text: str) -> list[str]:
-    lines = text.splitlines()
+    lines = split_lines(text)
     heads = 0
     while heads < min(len(lines), _MOST_HEADS) and lines[heads].strip().startswith(_HEADS):
         heads += 1

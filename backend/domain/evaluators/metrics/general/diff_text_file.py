@@ -5,7 +5,7 @@ from collections import Counter
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.text import read_text
+from backend.domain.formats.text import read_text, split_lines
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -23,7 +23,7 @@ def diff_text_file(result: str | None, expected: str | None) -> MetricValue:
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    lines, expected_lines = text.splitlines(), expected_text.splitlines()
+    lines, expected_lines = map(split_lines, (text, expected_text))
     if len(lines) > MAX_LINES + len(expected_lines):
         return verdict(met=False, reason=f"the file has {len(lines)} lines, expected {len(expected_lines)}")
     if lines == expected_lines:

@@ -6,7 +6,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.text import read_text
+from backend.domain.formats.text import line_feeds, read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -29,5 +29,7 @@ def file_contains(result: str | None, rules: Mapping[str, Any], *, strict_upstre
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    missing = [short(part) for part in expected if part not in text][:MOST_SHOWN]
+    missing = [short(part) for part in expected if (part if strict_upstream else line_feeds(part)) not in text][
+        :MOST_SHOWN
+    ]
     return verdict(not missing, f"lacks {', '.join(missing)}" if missing else "has everything expected")

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics._pictures import brightness, expected_picture
+from backend.domain.evaluators.metrics._pictures import brightness, clearly_less, expected_picture
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
@@ -29,7 +29,7 @@ def check_brightness_decrease_and_structure_sim(
         result: path of the darker picture.
         expected: path of the brighter one.
         threshold: the mean squared difference (of values from 0 to 1) from which pictures differ.
-        strict_upstream: scale palette indices, which are not colours.
+        strict_upstream: scale palette indices, which are not colours; any difference counts.
 
     Raises:
         EvaluatorFailed: the threshold is not a number, or the second picture cannot be read.
@@ -42,7 +42,7 @@ def check_brightness_decrease_and_structure_sim(
     gold_picture = expected_picture(expected, as_stored=strict_upstream)
     dark, bright = brightness(picture), brightness(gold_picture)
     words = f"brightness {dark:.2f}, of the other picture {bright:.2f}"
-    if not dark < bright:
+    if not clearly_less(dark, bright, strict=strict_upstream):
         return verdict(met=False, reason=f"{words}, expected less")
     if dark == 0:
         return verdict(met=False, reason="the picture is black")

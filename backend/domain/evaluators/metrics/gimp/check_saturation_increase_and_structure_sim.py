@@ -1,6 +1,6 @@
 """`check_saturation_increase_and_structure_sim`: a picture is more vivid than another and otherwise equal."""
 
-from backend.domain.evaluators.metrics._pictures import pair, saturation
+from backend.domain.evaluators.metrics._pictures import clearly_less, pair, saturation
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._structure import LIKENESS, similar
 from backend.domain.model.score import MetricValue
@@ -16,7 +16,8 @@ def check_saturation_increase_and_structure_sim(
     Args:
         result: path of the agent's picture.
         expected: path of the original.
-        strict_upstream: read the pictures as upstream does, without EXIF orientation and clipped at 255.
+        strict_upstream: read the pictures as upstream does, without EXIF orientation and clipped at 255;
+            any difference counts.
 
     Raises:
         EvaluatorFailed: the original cannot be read.
@@ -25,7 +26,7 @@ def check_saturation_increase_and_structure_sim(
     if picture is None:
         return verdict(met=False, reason=reason)
     actual, old = saturation(picture), saturation(original)
-    if not actual > old:
+    if not clearly_less(old, actual, strict=strict_upstream):
         return verdict(met=False, reason=f"saturation {actual:.3f}, of the original {old:.3f}, expected more")
     for name, band, original_band in zip(
         "HSV", picture.convert("HSV").split(), original.convert("HSV").split(), strict=True

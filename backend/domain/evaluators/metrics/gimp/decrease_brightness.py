@@ -1,6 +1,6 @@
 """`decrease_brightness`: the second picture is darker than the first."""
 
-from backend.domain.evaluators.metrics._pictures import brightness, pair
+from backend.domain.evaluators.metrics._pictures import brightness, clearly_less, pair
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -13,7 +13,8 @@ def decrease_brightness(result: str | None, expected: str | None, *, strict_upst
     Args:
         result: path of a picture.
         expected: path of the second picture.
-        strict_upstream: read the pictures as upstream does, without EXIF orientation and clipped at 255.
+        strict_upstream: read the pictures as upstream does, without EXIF orientation and clipped at 255;
+            any difference counts.
 
     Raises:
         EvaluatorFailed: the second picture cannot be read.
@@ -22,4 +23,7 @@ def decrease_brightness(result: str | None, expected: str | None, *, strict_upst
     if picture is None:
         return verdict(met=False, reason=reason)
     first, second = brightness(picture), brightness(gold)
-    return verdict(first > second, f"brightness {first:.3f}, of the other picture {second:.3f}, expected more")
+    return verdict(
+        clearly_less(second, first, strict=strict_upstream),
+        f"brightness {first:.3f}, of the other picture {second:.3f}, expected more",
+    )

@@ -9,6 +9,8 @@ from backend.domain.formats.pictures import on_white, read_picture
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
+_FORMATS = {"JPG": "JPEG", "TIF": "TIFF"}
+
 
 @register(PluginKind.METRIC, "picture_goals")
 def picture_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
@@ -34,7 +36,10 @@ def picture_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
             )
         )
     if "format" in rules:
-        goals.append((picture.format == rules["format"], f"format {picture.format}, expected {rules['format']}"))
+        expected = str(rules["format"]).upper()
+        goals.append(
+            (picture.format == _FORMATS.get(expected, expected), f"format {picture.format}, expected {rules['format']}")
+        )
     plane = np.asarray(on_white(picture), dtype=np.int16)
     if "gray" in rules:
         spread = int((plane.max(axis=2) - plane.min(axis=2)).max())

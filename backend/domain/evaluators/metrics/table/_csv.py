@@ -70,9 +70,10 @@ def _same_cells(lines: list[str], expected: list[str]) -> bool:
 
 
 def _cells(lines: list[str], delimiter: str) -> list[list[str]]:
-    """An empty line is one empty cell."""
-    rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
-    return [row or [""] for row in rows]
+    """The cells without empty columns at the end, which some programs write. An empty line is one empty cell."""
+    rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True))
+    last = max((number for row in rows for number, cell in enumerate(row, 1) if cell), default=1)
+    return [[*row, *[""] * last][:last] for row in rows]
 
 
 def _difference(lines: list[str], tables: list[list[str]]) -> str:

@@ -18,7 +18,7 @@ def compare_csv(
 ) -> MetricValue:
     """1 if all lines are the same. OSWorld's behaviour.
 
-    Quotes that a cell does not need are ignored: `"a","b"` equals `a,b`.
+    Quotes that a cell does not need are ignored: `"a","b"` equals `a,b`; so are empty columns at the end.
 
     Args:
         result: path of the file to judge.

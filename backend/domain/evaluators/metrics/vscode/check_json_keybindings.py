@@ -7,11 +7,13 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.json_values import equal
-from backend.domain.formats.jsonc import parse_jsonc
+from backend.domain.formats.jsonc import parse_broken_jsonc, parse_jsonc
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
+_OF_EXTENSIONS = {"linux", "mac", "win"}
+_MODIFIERS = {"win": "meta", "cmd": "meta"}
 _NESTED = re.compile(r"[()'\"/]")
 """In parentheses, texts and patterns the signs mean something else."""
 _SIGNS = re.compile(r"\s*(&&|\|\||[=!<>]=|=~|!)\s*")
@@ -37,7 +39,7 @@ def check_json_keybindings(
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    bindings, reason = parse_jsonc(text, plain=strict_upstream)
+    bindings, reason = parse_jsonc(text, plain=True) if strict_upstream else parse_broken_jsonc(text)
     if strict_upstream and not isinstance(bindings, list):
         bindings, reason = parse_jsonc(text.partition("\n")[2], plain=True)
     if not isinstance(bindings, list):
@@ -56,14 +58,22 @@ def check_json_keybindings(
 
 
 def _plain(binding: Mapping[str, Any]) -> dict[str, Any]:
-    """A binding in one form: keys in any case and order of modifiers, conditions in one form, none for an empty one."""
-    plain = dict(binding)
+    """A binding in one form: keys in any case and order of modifiers, conditions in one form, none for an empty one.
+
+    What extensions say for single systems is ignored in this file.
+    """
+    plain = {name: value for name, value in binding.items() if name not in _OF_EXTENSIONS and value is not None}
     if isinstance(plain.get("key"), str):
-        presses = plain["key"].lower().split()
-        plain["key"] = " ".join("+".join([*sorted(press.split("+")[:-1]), press.split("+")[-1]]) for press in presses)
+        plain["key"] = " ".join(map(_press, plain["key"].lower().split()))
     if isinstance(plain.get("when"), str):
         plain["when"] = _condition(plain["when"])
-    return {name: value for name, value in plain.items() if name != "when" or value not in ("", None)}
+    return {name: value for name, value in plain.items() if name != "when" or value}
+
+
+def _press(text: str) -> str:
+    """One press of keys: modifiers by one name and in one order."""
+    *modifiers, key = text.split("+")
+    return "+".join([*sorted(_MODIFIERS.get(name, name) for name in modifiers), key])
 
 
 def _condition(text: str) -> str:

@@ -6,7 +6,8 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.json_values import compare
-from backend.domain.formats.jsonc import read_jsonc
+from backend.domain.formats.jsonc import parse_broken_jsonc, parse_jsonc
+from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -23,7 +24,10 @@ def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_
     expected = rules.get("expected")
     if not isinstance(expected, Mapping):
         raise EvaluatorFailed("`rules.expected` is not an object of settings", code="invalid_rule")
-    settings, reason = read_jsonc(result, plain=strict_upstream)
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    settings, reason = parse_jsonc(text, plain=True) if strict_upstream else parse_broken_jsonc(text)
     if not isinstance(settings, dict):
         return verdict(met=False, reason=reason or f"the settings are not an object: {short(settings)}")
     wrong = [

@@ -7,7 +7,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.json_values import compare
 from backend.domain.formats.jsonc import parse_jsonc
-from backend.domain.formats.text import read_text
+from backend.domain.formats.text import line_feeds, read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -27,6 +27,7 @@ def compare_config(
     expected = rules.get("expected")
     if not isinstance(expected, str) or not expected:
         raise EvaluatorFailed("`rules.expected` is not text", code="invalid_rule")
+    expected = expected if strict_upstream else line_feeds(expected)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
@@ -56,6 +57,7 @@ def compare_config_waa(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     expected = rules.get("expected")
     if not isinstance(expected, str):
         raise EvaluatorFailed("`rules.expected` is not text", code="invalid_rule")
+    expected = line_feeds(expected)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

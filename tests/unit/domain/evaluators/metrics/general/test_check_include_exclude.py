@@ -15,3 +15,8 @@ class TestCheckIncludeExclude:
 
     def test_nothing_to_look_into(self) -> None:
         assert check_include_exclude(None, {"exclude": ["c"]}).value == 0.0
+
+    def test_line_ends_of_windows(self) -> None:
+        for text, part in (("a\r\nb\r\n", "a\nb"), ("a\nb\n", "a\r\nb"), ("a\r\nb", "a\r\nb")):
+            assert check_include_exclude(text, {"include": [part]}).value == 1.0
+            assert check_include_exclude(text, {"exclude": [part]}).value == 0.0

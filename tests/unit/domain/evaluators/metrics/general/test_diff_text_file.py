@@ -19,6 +19,13 @@ class TestDiffTextFile:
     def test_the_same_file(self, wanted: str) -> None:
         assert diff_text_file(wanted, wanted).value == 1.0
 
+    def test_form_feeds_end_no_line(self, tmp_path: Path) -> None:
+        for name, text in (("cut", "a\nb"), ("whole", "a\x0cb"), ("empty", ""), ("blank", "\n")):
+            (tmp_path / name).write_text(text)
+        cut, whole, empty, blank = (str(tmp_path / name) for name in ("cut", "whole", "empty", "blank"))
+        pairs = [(whole, cut), (whole, whole), (empty, blank), (empty, empty)]
+        assert [diff_text_file(*pair).value for pair in pairs] == [0.0, 1.0, 0.0, 1.0]
+
     def test_an_absent_file(self, wanted: str) -> None:
         assert diff_text_file(None, wanted).value == 0.0
 

@@ -12,3 +12,8 @@ class TestExactMatch:
         result = exact_match(None, {"expected": "on"})
         assert result.value == 0.0
         assert "'on'" in result.reasons[0]
+
+    def test_line_ends_of_windows(self) -> None:
+        for actual, expected, value in (("x\r\n", "x\n", 1.0), ("x\n", "x\r\n", 1.0), ("x\n", "x", 0.0)):
+            assert exact_match(actual, {"expected": expected}).value == value
+            assert exact_match(actual, {"expected": expected}, strict_upstream=True).value == 0.0

@@ -234,3 +234,38 @@ class TestIsIncludedAllJsonObjects:
         mine, gold = write(tmp_path, "{}"), write(tmp_path, '{"a": 1}', "gold")
         assert is_included_all_json_objects(mine, gold).value == 0.0
         assert is_included_all_json_objects(mine, gold, strict_upstream=True).value == 1.0
+
+
+class TestYamlOfToday:
+    """What programs with YAML 1.2 read; published values are those of YAML 1.1."""
+
+    @pytest.mark.parametrize(
+        ("text", "entry", "value", "published"),
+        [
+            ("a: 12:30", ("a", "12:30"), 1, 0),
+            ("a: 12:30", ("a", 750), 0, 1),
+            ("a: 1:30.5", ("a", "1:30.5"), 1, 0),
+            ("a: 1_000", ("a", "1_000"), 1, 0),
+            ("a: 0o755", ("a", 493), 1, 0),
+            ("a: 0755", ("a", 493), 1, 1),
+            ("a: 0xff", ("a", 255), 1, 1),
+            ("a: 1e3", ("a", 1000), 1, 0),
+            ("a: 1.5e3", ("a", 1500), 1, 0),
+            ("a: -.5", ("a", -0.5), 1, 0),
+            ("a: +7", ("a", 7), 1, 1),
+            ("a: 3.10", ("a", 3.1), 1, 1),
+            ('a: "3.10"', ("a", "3.10"), 1, 1),
+            ("a: 1.2.3", ("a", "1.2.3"), 1, 1),
+            ("a: 08", ("a", "08"), 1, 1),
+            ("a: yes", ("a", True), 1, 1),
+            ("a: ~", ("a", None), 1, 1),
+            ("on: push", ("on", "push"), 1, 0),
+            ("no: 1", ("no", 1), 1, 0),
+            ('"on": push', ("on", "push"), 1, 1),
+            ("yes: 1", ("no", 1), 0, 0),
+        ],
+    )
+    def test_values(self, tmp_path: Path, text: str, entry: tuple[str, Any], value: int, published: int) -> None:
+        path, rules = write(tmp_path, text), {"expect": [{"key": entry[:1], "method": "eq", "ref": entry[1]}]}
+        verdicts = [check_json(path, rules, is_yaml=True, strict_upstream=strict).value for strict in (False, True)]
+        assert verdicts == [value, published]

@@ -146,3 +146,59 @@ class TestCompareTimeInSpeedtestResults:
     def test_a_range_that_is_not_a_number(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             compare_time_in_speedtest_results(self.export(tmp_path, "10:00"), None)  # type: ignore[arg-type]
+
+
+class TestLinesAsShown:
+    @pytest.mark.parametrize(
+        ("text", "rule", "value"),
+        [
+            ("a;b\n1;2\n", {"a": "1", "b": "2"}, 1.0),
+            ("a\tb\n1\t2\n", {"a": "1", "b": "2"}, 1.0),
+            ("sep=;\na;b\n1;2\n", {"a": "1"}, 1.0),
+            ("a,b;c\n1,2;3\n", {"b;c": "2;3"}, 1.0),
+            ("a,b\n1,2\n", {"a": 1}, 1.0),
+            ("a,b\n1,2\n", {"a": True}, 0.0),
+            ("a,b\n1,2,3\n", {"a": "1", "b": "2"}, 1.0),
+            ('a,b\r\n"x\r\ny",2\r\n', {"a": "x\ny"}, 1.0),
+            ("a,b\n1,2\n", {"c": "1"}, 0.0),
+        ],
+    )
+    def test_records(self, tmp_path: Path, text: str, rule: dict[str, object], value: float) -> None:
+        assert check_csv(write(tmp_path, text), {"expect": [rule]}).value == value
+
+    def test_a_record_of_excel(self, tmp_path: Path) -> None:
+        """`Unicode text` is UTF-16 with tabs."""
+        path = write(tmp_path, "a\tb\r\n1\t2\r\n".encode("utf-16"))
+        assert check_csv(path, {"expect": [{"a": "1", "b": "2"}]}).value == 1.0
+
+    @pytest.mark.parametrize(
+        ("text", "terminal", "value"),
+        [
+            ("$ ls\na", "$ ls\na\n", 1.0),
+            ("$ ls  \na\n", "$ ls\r\na\r\n", 1.0),
+            ("$ ls\na\n\n", "$ ls\na", 1.0),
+            ("$ ls\n\na\n", "$ ls\na\n", 0.0),
+            (" $ ls\na\n", "$ ls\na\n", 0.0),
+            ("", "\n", 1.0),
+        ],
+    )
+    def test_blanks_of_a_terminal(self, tmp_path: Path, text: str, terminal: str, value: float) -> None:
+        assert compare_terminal_and_txt(write(tmp_path, text), terminal).value == value
+
+    @pytest.mark.parametrize(
+        ("line", "count"),
+        [("x 10:00:00", 1), ("10:00:00.5", 1), ("T10:00:00Z", 1), ("110:00:00", 0), ("10:00:001", 0), ("24:00:00", 0)],
+    )
+    def test_times_of_day(self, tmp_path: Path, line: str, count: int) -> None:
+        path = write(tmp_path, f"{line}\n")
+        assert [check_line_number(path, {"expected": number}).value for number in (count, 1 - count)] == [1.0, 0.0]
+
+    def test_line_ends_of_windows_in_rules(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "a\nb\n")
+        assert file_contains(path, {"expected": ["a\r\nb"]}).value == 1.0
+        assert file_contains(path, {"expected": ["a\r\nb"]}, strict_upstream=True).value == 0.0
+
+    def test_a_form_feed_ends_no_line(self, tmp_path: Path) -> None:
+        one, other = write(tmp_path, "a = 'x\fy'\n"), write(tmp_path, "a = 'x\ny'\n", "b.txt")
+        assert compare_python_pure_text(one, other).value == 0.0
+        assert compare_python_pure_text(one, one).value == 1.0

@@ -85,3 +85,13 @@ class TestPictureGoals:
     def test_a_decompression_bomb_is_a_verdict(self, tmp_path: Path) -> None:
         Image.new("1", (9000, 9000)).save(tmp_path / "bomb.png")
         assert "too large" in picture_goals(str(tmp_path / "bomb.png"), {"gray": True}).reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "name", "value"),
+    [("jpg", "JPEG", 1.0), ("jpg", "JPG", 1.0), ("jpg", "jpeg", 1.0), ("tif", "TIF", 1.0), ("png", "JPG", 0.0)],
+)
+def test_names_of_formats(tmp_path: Path, flag: str, suffix: str, name: str, value: float) -> None:
+    path = str(tmp_path / f"a.{suffix}")
+    Image.open(flag).save(path)
+    assert picture_goals(path, {"format": name}).value == value

@@ -29,6 +29,10 @@ def write(folder: Path, bindings: str) -> str:
         ('GOAL, {"key": "ctrl+shift+k ctrl+j", "command": "-a.b"}', 1.0),
         ('GOAL, {"key": "ctrl+shift+k ctrl+j", "command": "other"}, GOAL', 1.0),
         ("[], 1, null", 0.0),
+        ('{"key": "ctrl+shift+k ctrl+j", "command": "a.b", "when": "x && !y", "args": null, "mac": "cmd+j"}', 1.0),
+        ('{"key": "ctrl+shift+k ctrl+j", "command": "a.b", "when": "x && !y", "args": 0}', 0.0),
+        ('GOAL, {"key": "ctrl+shift+k ctrl+j", "command": "other", "mac": "cmd+j"}', 0.0),
+        ('GOAL {"key": "f1", "command": "x"},,', 1.0),
     ],
 )
 def test_the_key_binding_that_is_in_force(tmp_path: Path, bindings: str, value: float) -> None:
@@ -43,3 +47,10 @@ def test_a_default_binding_that_is_taken_away_and_given_back(tmp_path: Path) -> 
                         (', {"key": "ctrl+f", "command": "list.find"}', 0.0)):  # fmt: skip
         path = write(tmp_path, gone + more)
         assert check_json_keybindings(path, {"expected": json.loads(gone)}).value == value
+
+
+@pytest.mark.parametrize("key", ["meta+j", "win+j", "cmd+j", "Win+J", "shift+meta+j"])
+def test_names_of_the_meta_key(tmp_path: Path, key: str) -> None:
+    path = write(tmp_path, json.dumps({"key": key, "command": "x"}))
+    verdict = check_json_keybindings(path, {"expected": {"key": "meta+j", "command": "x"}})
+    assert verdict.value == float("shift" not in key)
