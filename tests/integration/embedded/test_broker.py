@@ -54,7 +54,7 @@ class TestAccess:
 
 
 class TestRestart:
-    def test_takes_the_port_it_had(self, tmp_path: Path) -> None:
+    def test_restarted_broker_keeps_its_port(self, tmp_path: Path) -> None:
         first = start_broker(tmp_path)
         first.stop()
         second = start_broker(tmp_path, port=urlsplit(first.url).port)

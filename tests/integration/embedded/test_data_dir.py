@@ -29,7 +29,7 @@ HOLD = (
 
 
 class TestDataFolder:
-    def test_a_second_one_is_refused_naming_process_and_address(self, tmp_path: Path) -> None:
+    def test_second_process_on_the_folder_is_refused_naming_process_and_address(self, tmp_path: Path) -> None:
         with DataFolder(tmp_path) as first:
             first.announce("http://127.0.0.1:8000")
             with pytest.raises(StackError) as caught:
@@ -45,7 +45,7 @@ class TestDataFolder:
                 assert is_in_use(tmp_path)
             assert not is_in_use(tmp_path)
 
-    def test_after_kill_9_the_next_one_waits_for_the_last_child(self, tmp_path: Path) -> None:
+    def test_next_process_waits_for_the_last_child_of_a_killed_one(self, tmp_path: Path) -> None:
         command = [sys.executable, "-W", "error", "-c", HOLD, str(tmp_path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
             assert holder.stdout is not None
@@ -77,6 +77,6 @@ class TestMakeWritable:
         with raises_code(StackError, "data_folder_not_writable"):
             make_writable(tmp_path / "file")
 
-    def test_a_place_where_nobody_can_write_is_reported(self) -> None:
+    def test_unwritable_folder_is_reported(self) -> None:
         with raises_code(StackError, "data_folder_not_writable", mentions=("--data", "DESKARENA_DATA_DIR")):
             make_writable(Path("/proc/deskarena"))

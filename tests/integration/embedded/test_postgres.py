@@ -86,18 +86,18 @@ class TestFolder:
         with running(tmp_path):
             assert (tmp_path / "postgres.password").stat().st_mode & 0o777 == 0o600
 
-    def test_a_deep_folder_is_no_too_long_socket(self, tmp_path: Path) -> None:
+    def test_deep_folder_does_not_exceed_the_socket_path_limit(self, tmp_path: Path) -> None:
         deep = tmp_path / ("d" * 100) / ("e" * 100)
         with running(deep) as server, psycopg.connect(plain(server)):
             pass
 
-    def test_a_private_parent_does_not_matter(self, tmp_path: Path) -> None:
+    def test_server_starts_below_a_private_folder(self, tmp_path: Path) -> None:
         home = tmp_path / "home"
         home.mkdir(mode=0o700)
         with running(home / "data") as server, psycopg.connect(plain(server)):
             pass
 
-    def test_runtime_files_are_gone_afterwards(self, tmp_path: Path) -> None:
+    def test_stop_removes_the_runtime_folder(self, tmp_path: Path) -> None:
         with running(tmp_path) as server:
             sockets = Path(plain(server).partition("host=")[2].replace("%2F", "/"))
             assert sockets.is_dir()
@@ -123,7 +123,7 @@ class TestPrivateBinaries:
 
 
 class TestVersions:
-    def test_another_major_version_is_refused_in_words(self, tmp_path: Path) -> None:
+    def test_data_of_another_major_version_is_refused_with_a_hint(self, tmp_path: Path) -> None:
         with running(tmp_path):
             pass
         (tmp_path / "postgres" / "PG_VERSION").write_text("9\n")
@@ -143,7 +143,7 @@ class TestRecovery:
         with running(tmp_path) as second, psycopg.connect(plain(second)) as connection:
             assert connection.execute("select count(*) from kept").fetchone() == (1,)
 
-    def test_an_old_pid_file_that_names_a_strange_process_does_not_matter(self, tmp_path: Path) -> None:
+    def test_stale_pid_file_of_an_unrelated_process_is_ignored(self, tmp_path: Path) -> None:
         with running(tmp_path):
             pass
         pid_file = tmp_path / "postgres" / "postmaster.pid"

@@ -60,21 +60,21 @@ class TestExit:
         assert ended.reason == "exit code 1"
         assert log.read_text() == "out\nbroken pipe dream\n"
 
-    def test_reports_the_signal_that_killed_it(self, log: Path) -> None:
+    def test_exit_reason_names_the_signal_that_killed_the_process(self, log: Path) -> None:
         process = started(PAUSE, log)
         os.kill(process.pid, signal.SIGSEGV)
         ended = process.wait(60)
         assert ended is not None
         assert ended.reason == "killed by SIGSEGV"
 
-    def test_a_program_that_is_not_there_is_reported(self, log: Path) -> None:
+    def test_missing_program_is_reported(self, log: Path) -> None:
         spec = python("", log)
         with raises_code(StackError, "process_crashed", mentions="/no/such/program"):
             run_to_end(type(spec)(**{**vars(spec), "argv": ("/no/such/program",)}), 20)
 
 
 class TestStop:
-    def test_ends_in_an_orderly_way(self, log: Path) -> None:
+    def test_stop_ends_the_process_in_an_orderly_way(self, log: Path) -> None:
         process = started(
             "import signal, sys; signal.signal(15, lambda *_: sys.exit(7)); print('ready'); signal.pause()",
             log,
@@ -112,7 +112,7 @@ class TestStop:
         process = started(STUBBORN, log, stop=((signal.SIGTERM, 0.2), (signal.SIGUSR1, 60.0)))
         assert process.stop().reason == "killed by SIGUSR1"
 
-    def test_may_be_asked_twice(self, log: Path) -> None:
+    def test_second_stop_returns_the_same_exit(self, log: Path) -> None:
         process = started(PAUSE, log)
         assert process.stop() == process.stop()
 
@@ -134,7 +134,7 @@ class TestDescendants:
         until(lambda: gone(daemon), "the daemon is gone")
         process.stop()
 
-    def test_the_report_comes_after_everything_is_gone(self, log: Path) -> None:
+    def test_stop_returns_after_all_descendants_have_ended(self, log: Path) -> None:
         process = started(WITH_DAEMON, log, "daemon", orphan_seconds=0.3)
         daemon = int(log.read_text().split()[1])
         process.stop()
@@ -180,7 +180,7 @@ class TestSupervisorKilled:
 
 
 class TestSurroundings:
-    def test_the_environment_is_only_what_was_given(self, log: Path) -> None:
+    def test_child_gets_only_the_given_environment(self, log: Path) -> None:
         code = "import os; print(sorted(os.environ))"
         spec = python(code, log, env={"ONLY": "this", "LC_CTYPE": "C.UTF-8"})
         assert run_to_end(spec, 20).tail == ("['LC_CTYPE', 'ONLY']",)

@@ -155,20 +155,20 @@ class TestBefore02:
         (tmp_path / "data" / SCHEMA_NOTE).unlink()
         return tmp_path / "data"
 
-    def test_a_folder_of_before_is_refused_in_one_sentence_and_stays_as_it_is(self, old_folder: Path) -> None:
+    def test_folder_of_an_old_release_is_refused_in_one_sentence_and_unchanged(self, old_folder: Path) -> None:
         before = contents(old_folder)
         *_, last = refused("--data", str(old_folder)).splitlines()
         assert last == f"deskarena: {OldSchema(f'The data folder {old_folder}').message}"
         assert contents(old_folder) == before
 
-    def test_a_new_folder_is_noted_before_its_database_exists(self, tmp_path: Path) -> None:
+    def test_new_folder_is_marked_before_its_database_exists(self, tmp_path: Path) -> None:
         mark_schema(tmp_path)
         (tmp_path / "postgres").mkdir()
         refuse_old_schema(tmp_path)
 
 
 class TestRunning:
-    def test_a_second_one_is_refused_naming_process_and_address(self, shared: Up) -> None:
+    def test_second_up_on_the_folder_is_refused_naming_process_and_address(self, shared: Up) -> None:
         said = refused("--data", str(shared.data))
         assert f"is already in use by process {shared.process.pid} at {shared.url}" in said
 
@@ -220,11 +220,11 @@ def stops_everything(up: Up, number: int) -> None:
 class TestEnd:
     @pytest.mark.long
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-    def test_other_signals_stop_everything_too(self, tmp_path: Path, number: int) -> None:
+    def test_sigterm_and_sighup_stop_everything(self, tmp_path: Path, number: int) -> None:
         with running(tmp_path / "data") as up:
             stops_everything(up, number)
 
-    def test_kill_9_leaves_nothing_and_one_signal_stops_the_next_one(self, tmp_path: Path) -> None:
+    def test_kill_9_leaves_no_process_and_the_next_up_stops_on_one_signal(self, tmp_path: Path) -> None:
         with running(tmp_path / "data") as up:
             assert up.healthy()
             everybody = family(up.process.pid)
@@ -234,7 +234,7 @@ class TestEnd:
         with running(tmp_path / "data") as again:
             stops_everything(again, signal.SIGINT)
 
-    def test_a_signal_in_the_middle_of_the_start_stops_what_runs_already(self, tmp_path: Path) -> None:
+    def test_signal_during_start_stops_the_processes_that_run_already(self, tmp_path: Path) -> None:
         with running(tmp_path / "data") as up:
             until((tmp_path / "data" / "logs" / "broker.log").exists, "the broker starts", 60)
             everybody = family(up.process.pid)

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
 
 
 class TestScout:
-    def test_images_that_were_read_count_though_their_pod_could_not_be_removed(self, place: PodCluster) -> None:
+    def test_images_are_known_even_if_their_probe_pod_cannot_be_removed(self, place: PodCluster) -> None:
         fault = place.cluster.faults.fail("delete", path="/pods/")
         worker = K8sProvider(place.settings(k8s_instance_label="scout-error"))
         until(lambda: worker.availability().ok, 30, what=worker.availability().reason)

@@ -110,7 +110,7 @@ class TestAttempts:
         assert worker.troubles() == {}
         after.close()
 
-    def test_a_pod_stays_where_its_node_is_given_back(self, place: PodCluster, start: Start) -> None:
+    def test_pod_stays_if_its_node_is_uncordoned(self, place: PodCluster, start: Start) -> None:
         worker = start()
         before = worker.open(anywhere(), SPEC)
         place.cluster.cordon(node_of(before))
@@ -122,7 +122,9 @@ class TestAttempts:
         assert uid_of(after) == uid_of(before)
         after.close()
 
-    def test_a_new_holder_of_a_slot_does_not_take_its_pod(self, place: PodCluster, start: Start) -> None:
+    def test_new_lease_holder_does_not_take_over_a_pod_on_a_draining_node(
+        self, place: PodCluster, start: Start
+    ) -> None:
         first, second = start(KUBECONFIG=place.own_kubeconfig("first")), start()
         before = first.open(anywhere(), SPEC)
         before.close()
@@ -150,7 +152,7 @@ class TestAttempts:
 
 @pytest.mark.sampled(1)
 class TestIdlePods:
-    def test_goes_by_itself_once_its_slot_is_given_back(self, place: PodCluster, start: Start) -> None:
+    def test_idle_pod_is_deleted_once_its_slot_is_released(self, place: PodCluster, start: Start) -> None:
         worker = start()
         opened = worker.open(anywhere(), SPEC)
         place.cluster.cordon(node_of(opened))
@@ -160,7 +162,7 @@ class TestIdlePods:
         until(lambda: not uids(place), 20, what="the pod is gone")
         assert worker.slots.get(anywhere()) is None
 
-    def test_a_warm_one_goes_and_is_made_again_elsewhere(self, place: PodCluster, start: Start) -> None:
+    def test_warm_pod_is_deleted_and_recreated_on_another_node(self, place: PodCluster, start: Start) -> None:
         worker, warm = start(), anywhere(fence=0)
 
         def warmed() -> str:
@@ -174,7 +176,7 @@ class TestIdlePods:
         until(lambda: worker.slots.get(warm) is None and not is_cooling())
         assert warmed() != before
 
-    def test_stays_while_the_api_does_not_do_what_it_is_asked(self, place: PodCluster, start: Start) -> None:
+    def test_idle_pod_stays_while_the_api_server_fails_requests(self, place: PodCluster, start: Start) -> None:
         worker = start()
         opened = worker.open(anywhere(), SPEC)
         opened.close()

@@ -57,7 +57,7 @@ def node_of(place: PodCluster) -> str:
 
 
 class TestEmulated:
-    def test_a_pod_says_so_and_every_worker_knows(self, place: PodCluster, workers: list[K8sProvider]) -> None:
+    def test_every_worker_learns_that_a_pod_emulates(self, place: PodCluster, workers: list[K8sProvider]) -> None:
         first, second = workers
         assert first.emulated() == {}
         opened = first.open(slot(fence=1), SPEC)
@@ -68,7 +68,7 @@ class TestEmulated:
         assert opened.details["accelerator"] == "tcg"
         opened.close()
 
-    def test_its_node_says_so_while_it_is_there(self, place: PodCluster, workers: list[K8sProvider]) -> None:
+    def test_node_has_the_reason_while_its_pod_emulates(self, place: PodCluster, workers: list[K8sProvider]) -> None:
         first, second = workers
         cluster = connect(str(place.kubeconfig), NAMESPACE)
         watch = NodeWatch(cluster, "*", lambda: WANTS, emulated=second.emulated)
@@ -82,7 +82,7 @@ class TestEmulated:
             watch.stop()
             cluster.close()
 
-    def test_the_doctor_says_so(self, place: PodCluster, workers: list[K8sProvider]) -> None:
+    def test_doctor_reports_emulation(self, place: PodCluster, workers: list[K8sProvider]) -> None:
         settings = place.settings(
             k8s_slots=2, k8s_image_volume="image:vms:1", k8s_template_volume=Settings().k8s_template_volume
         )
@@ -92,7 +92,7 @@ class TestEmulated:
         found = examine(settings)
         assert (found.state, WHY in found.detail) == ("ok", True)
 
-    def test_where_no_device_is_asked_for_nothing_is_wrong(self, place: PodCluster) -> None:
+    def test_emulation_is_no_problem_without_a_requested_device(self, place: PodCluster) -> None:
         worker = place.provider(k8s_kvm_resource="")
         try:
             worker.open(slot(fence=1), SPEC).close()
@@ -102,7 +102,7 @@ class TestEmulated:
             worker.close()
 
 
-def test_slots_without_nodes_of_their_own_say_so() -> None:
+def test_slots_without_nodes_name_the_emulating_node() -> None:
     (found,) = anywhere(2, {"n1": WHY})
     assert (found.state, found.slots) == (NodeState.READY, 2)
     assert "n1" in found.reason

@@ -73,16 +73,14 @@ def notes(place: PodCluster) -> dict[str, str]:
 
 @pytest.mark.sampled(1)
 class TestTrust:
-    def test_a_pod_that_was_not_well_is_replaced_by_whoever_takes_it_over(self, start: Start) -> None:
+    def test_distrusted_pod_is_replaced_by_the_next_lease_holder(self, start: Start) -> None:
         first, second = start(), start()
         sick = play(first, 1, sick=True)
         well = play(second, 2)
         assert well != sick
         assert play(first, 3) == well, "one that is well is taken over"
 
-    def test_where_that_could_not_be_written_it_is_once_the_cluster_does_it(
-        self, place: PodCluster, start: Start
-    ) -> None:
+    def test_distrust_is_written_once_the_cluster_accepts_requests_again(self, place: PodCluster, start: Start) -> None:
         first, second = start(), start()
         which = slot(fence=1)
         opened = first.open(which, SPEC)
@@ -95,7 +93,7 @@ class TestTrust:
         until(lambda: notes(place)["key"] == "distrusted", 30, what="it is written when the cluster does it again")
         assert play(second, 2) != opened.details["pod_uid"]
 
-    def test_one_whose_guest_never_answers_is_replaced_and_its_slot_rests(
+    def test_pod_whose_guest_never_answers_is_replaced_and_its_slot_pauses(
         self, place: PodCluster, start: Start, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def silent(*_: object, **__: object) -> None:
@@ -115,9 +113,7 @@ class TestTrust:
 
 class TestRelease:
     @pytest.mark.parametrize("ended", ["before", "after"])
-    def test_a_pod_that_was_made_ahead_under_a_lease_is_not_renewed_after_it(
-        self, place: PodCluster, start: Start, ended: str
-    ) -> None:
+    def test_prepared_pod_is_not_renewed_after_its_lease(self, place: PodCluster, start: Start, ended: str) -> None:
         worker, which = start(), slot(fence=1)
         if ended == "before":
             with worker.slots.taking(which):
@@ -140,7 +136,7 @@ class TestRelease:
 
 class TestTakenOver:
     @pytest.mark.parametrize("warms", [False, True])
-    def test_a_slot_that_is_taken_over_while_a_machine_starts_is_not_broken(
+    def test_slot_taken_over_during_a_start_does_not_count_as_broken(
         self, start: Start, monkeypatch: pytest.MonkeyPatch, *, warms: bool
     ) -> None:
         first, second = start(), start()
@@ -170,9 +166,7 @@ class TestImages:
         said = {"screens": [size], "memory_mib": memory_mib, "cpus": 1, "guest_api": "1.1", "version": version}
         write_small_image(place.pods.images, IMAGE, **said)
 
-    def test_one_that_is_built_again_during_a_lease_is_what_the_next_attempt_begins_with(
-        self, place: PodCluster, start: Start
-    ) -> None:
+    def test_image_rebuilt_during_a_lease_is_used_by_the_next_attempt(self, place: PodCluster, start: Start) -> None:
         worker, which = start(), slot(fence=1)
         before = play(worker, 1, give_back=False)
         held = worker.slots.get(which)
@@ -199,9 +193,7 @@ class TestAttempts:
         before = play(first, 1, times=times)
         assert play(second, 2) != before
 
-    def test_they_are_written_once_at_a_lease_s_end_if_there_was_more_than_one(
-        self, place: PodCluster, start: Start
-    ) -> None:
+    def test_attempt_count_is_written_once_at_the_end_of_a_lease(self, place: PodCluster, start: Start) -> None:
         worker = start()
         play(worker, 1, times=3, give_back=False)
         assert notes(place)["attempts"] == "1"
@@ -217,7 +209,7 @@ class TestAttempts:
         before = play(killed, 1, give_back=False)
         assert play(second, 2) != before
 
-    def test_a_pod_that_does_not_start_has_had_none(self, place: PodCluster, start: Start) -> None:
+    def test_pod_that_does_not_start_counts_no_attempts(self, place: PodCluster, start: Start) -> None:
         first, second = start(k8s_max_attempts_per_pod=1), start(k8s_max_attempts_per_pod=1)
         place.cluster.script(image_pull_back_off("no such repository"))
         uids = []

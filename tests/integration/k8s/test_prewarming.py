@@ -39,7 +39,7 @@ def cooling() -> list[str]:
 
 @pytest.mark.sampled(1)
 class TestCool:
-    def test_between_two_attempts_of_a_lease_the_pod_stays(self, place: PodCluster, provider: K8sProvider) -> None:
+    def test_pod_stays_between_two_attempts_of_a_lease(self, place: PodCluster, provider: K8sProvider) -> None:
         leased = slot(11, "node-2", fence=5)
         opened = provider.open(leased, SPEC)
         uid = uid_of(provider, leased)
@@ -51,7 +51,7 @@ class TestCool:
         provider.cool(slot(11, "node-2", fence=0))
         until(lambda: not is_there(place, uid), 30)
 
-    def test_is_done_once_however_often_it_is_asked_for(self, place: PodCluster, provider: K8sProvider) -> None:
+    def test_repeated_cool_runs_once(self, place: PodCluster, provider: K8sProvider) -> None:
         warm = slot(12, "node-2", fence=0)
         uid = warmed(provider, warm)
         with provider.slots.taking(warm):
@@ -64,7 +64,7 @@ class TestCool:
         assert not is_there(place, uid)
         assert is_there(place, warmed(provider, warm))
 
-    def test_does_not_take_the_pod_of_who_has_leased_the_slot_since(self, place: PodCluster) -> None:
+    def test_cool_leaves_the_pod_of_a_slot_leased_meanwhile(self, place: PodCluster) -> None:
         looks, works = place.provider(k8s_instance_label="since"), place.provider(k8s_instance_label="since")
         uid = warmed(works, slot(0, fence=0))
         name = manifests.slot_name(slot())
@@ -80,7 +80,7 @@ class TestCool:
 
 
 class TestPrepare:
-    def test_a_pod_that_has_ended_is_made_again(self, place: PodCluster, provider: K8sProvider) -> None:
+    def test_ended_warm_pod_is_recreated(self, place: PodCluster, provider: K8sProvider) -> None:
         warm = slot(13, "node-2", fence=0)
         uid = warmed(provider, warm)
         held = provider.slots.get(warm)

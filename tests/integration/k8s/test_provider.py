@@ -56,7 +56,7 @@ def name_of(opened: OpenDesktop) -> str:
 
 @pytest.mark.sampled(3)
 class TestOpen:
-    def test_a_reset_asks_the_cluster_nothing(
+    def test_reset_sends_no_request_to_the_cluster(
         self, place: PodCluster, provider: K8sProvider, opened: PodDesktop
     ) -> None:
         before, asked = opened.details["pod_uid"], place.asked()
@@ -74,12 +74,12 @@ class TestOpen:
         assert pod["metadata"]["labels"]["deskarena.dev/slot"] == "slot-node-1-0"
         assert pod["spec"]["automountServiceAccountToken"] is False
 
-    def test_another_slot_is_another_pod(self, provider: K8sProvider, opened: PodDesktop) -> None:
+    def test_every_slot_has_its_own_pod(self, provider: K8sProvider, opened: PodDesktop) -> None:
         other = provider.open(slot(1, "node-2"), SPEC)
         assert name_of(other) != name_of(opened)
         other.close()
 
-    def test_a_pod_is_replaced_after_its_attempts(self, place: PodCluster) -> None:
+    def test_pod_is_replaced_after_the_maximum_of_attempts(self, place: PodCluster) -> None:
         worker = place.provider(k8s_max_attempts_per_pod=1, k8s_instance_label="few")
         first = worker.open(slot(), SPEC)
         first.close()
@@ -88,7 +88,7 @@ class TestOpen:
         assert second.details["pod_uid"] != first.details["pod_uid"]
         worker.close()
 
-    def test_a_pod_whose_desktop_was_not_well_is_replaced(self, provider: K8sProvider) -> None:
+    def test_distrusted_pod_is_replaced(self, provider: K8sProvider) -> None:
         first = provider.open(slot(2), SPEC)
         provider.distrust(slot(2))
         first.close()
@@ -96,7 +96,7 @@ class TestOpen:
         assert second.details["pod_uid"] != first.details["pod_uid"]
         second.close()
 
-    def test_a_pod_of_other_settings_is_replaced(self, place: PodCluster) -> None:
+    def test_pod_created_with_other_settings_is_replaced(self, place: PodCluster) -> None:
         first = place.provider(k8s_instance_label="o")
         second = place.provider(k8s_instance_label="o", k8s_scratch_size="1Gi")
         before = first.open(slot(), SPEC)
@@ -105,7 +105,7 @@ class TestOpen:
         first.close()
         second.close()
 
-    def test_without_the_device_no_node_takes_it_and_it_is_reported(self, place: PodCluster) -> None:
+    def test_unschedulable_pod_without_the_device_is_reported(self, place: PodCluster) -> None:
         worker = place.provider(k8s_kvm_resource="example.com/none", k8s_instance_label="none")
         with raises_code(ClusterLost, "pod_not_ready", mentions=("0/2 nodes are available", "example.com/none")):
             worker.open(slot(), SPEC)
@@ -117,7 +117,7 @@ class TestOpen:
         assert "1 cannot start: no node takes the pod" in offer.reason
         worker.close()
 
-    def test_an_image_that_cannot_be_had_is_named(self, place: PodCluster) -> None:
+    def test_unpullable_image_is_named_and_other_slots_work(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="pull")
         script = place.cluster.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
         words = ("image cannot be pulled", "repository does not exist")
@@ -127,7 +127,9 @@ class TestOpen:
         assert worker.open(slot(5, "node-1"), SPEC).alive(), "other slots are not held up"
         worker.close()
 
-    def test_a_container_that_ends_at_once_is_named_and_removed(self, place: PodCluster, provider: K8sProvider) -> None:
+    def test_container_that_exits_at_once_is_reported_and_removed(
+        self, place: PodCluster, provider: K8sProvider
+    ) -> None:
         place.cluster.script(crash_loop(78, "deskarena pod: mount the images read-only"), node="node-2", times=1)
         with raises_code(ClusterLost, "pod_not_ready", mentions="exit code 78"):
             provider.open(slot(6, "node-2"), SPEC)
@@ -135,7 +137,9 @@ class TestOpen:
         assert opened.alive()
         opened.close()
 
-    def test_a_pod_is_used_for_images_that_it_has_room_for(self, provider: K8sProvider, opened: PodDesktop) -> None:
+    def test_pod_is_reused_only_for_images_that_it_has_and_fits(
+        self, provider: K8sProvider, opened: PodDesktop
+    ) -> None:
         held = held_by(provider, slot())
         assert provider.slots.is_good(held, SPEC)
         assert not provider.slots.is_good(held, SPEC.model_copy(update={"image": "another"}))
@@ -165,7 +169,7 @@ class TestPrepare:
 
 @pytest.mark.sampled(1)
 class TestFence:
-    def test_a_later_lease_of_the_same_worker_is_written_on_the_pod_at_once(
+    def test_later_lease_of_the_same_worker_is_annotated_at_once(
         self, place: PodCluster, provider: K8sProvider, opened: PodDesktop
     ) -> None:
         opened.close()
@@ -174,7 +178,7 @@ class TestFence:
         assert fence_of(place, name_of(again)) == "9"
         again.close()
 
-    def test_a_worker_that_was_left_behind_does_not_renew(self, place: PodCluster) -> None:
+    def test_worker_with_an_outdated_lease_does_not_renew_the_pod(self, place: PodCluster) -> None:
         worker, later = place.provider(k8s_instance_label="renew"), place.provider(k8s_instance_label="renew")
         before = pod_desktop(worker.open(slot(fence=3), SPEC))
         held, pods = held_by(worker, slot(fence=3)), worker.pods()
@@ -188,7 +192,7 @@ class TestFence:
         worker.close()
         later.close()
 
-    def test_a_pod_whose_supervisor_cannot_be_used_is_removed(
+    def test_pod_with_an_incompatible_supervisor_is_removed(
         self, place: PodCluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from worker.qemu.remote import RemoteSupervisor
@@ -202,7 +206,7 @@ class TestFence:
         until(lambda: "useless" not in {each["metadata"]["labels"][owned] for each in place.named()}, 20)
         worker.close()
 
-    def test_a_later_lease_takes_the_pod_over_and_the_former_worker_is_shown_out(self, place: PodCluster) -> None:
+    def test_later_lease_takes_the_pod_over_and_disconnects_the_former_worker(self, place: PodCluster) -> None:
         stale, later = place.provider(k8s_instance_label="two"), place.provider(k8s_instance_label="two")
         before = pod_desktop(stale.open(slot(fence=3), SPEC))
         after = later.open(slot(fence=4), SPEC)
@@ -220,7 +224,7 @@ class TestFence:
         stale.close()
         later.close()
 
-    def test_a_pod_that_does_not_know_the_token_is_not_used(self, place: PodCluster) -> None:
+    def test_pod_with_another_token_is_not_used(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="stranger")
         first = worker.open(slot(), SPEC)
         first.close()
@@ -244,7 +248,7 @@ class TestTakenAway:
             (oom_killed(), "the pod was killed for its memory: OOMKilled"),
         ],
     )
-    def test_in_the_middle_it_is_the_cluster_s(
+    def test_pod_lost_during_an_attempt_is_a_cluster_loss(
         self, place: PodCluster, provider: K8sProvider, behaviour: object, words: str
     ) -> None:
         opened = pod_desktop(provider.open(slot(3), SPEC))
@@ -254,16 +258,14 @@ class TestTakenAway:
         opened.close()
         assert provider.open(slot(3), SPEC).alive(), "the slot gets another pod"
 
-    def test_a_pod_that_was_replaced_or_deleted_is_the_cluster_s(
-        self, place: PodCluster, provider: K8sProvider
-    ) -> None:
+    def test_replaced_or_deleted_pod_is_a_cluster_loss(self, place: PodCluster, provider: K8sProvider) -> None:
         opened = pod_desktop(provider.open(slot(4), SPEC))
         place.cluster.replace(NAMESPACE, name_of(opened))
         until(lambda: not opened.alive(), 20)
         assert "another pod has its name" in opened.revocation_reason()
         opened.close()
 
-    def test_the_death_of_qemu_is_the_guest_s(self, opened: PodDesktop) -> None:
+    def test_death_of_qemu_is_a_guest_loss(self, opened: PodDesktop) -> None:
         os.kill(opened.vm.handle.pid, signal.SIGKILL)
         until(lambda: not opened.alive(), 20)
         assert opened.death_reason().startswith("QEMU exited")
@@ -271,7 +273,7 @@ class TestTakenAway:
 
 
 class TestWatch:
-    def test_a_watch_that_is_too_old_is_restarted(self, place: PodCluster, provider: K8sProvider) -> None:
+    def test_expired_watch_is_restarted(self, place: PodCluster, provider: K8sProvider) -> None:
         opened = pod_desktop(provider.open(slot(7), SPEC))
         place.cluster.compact()
         place.cluster.api.cut_watches()
@@ -282,7 +284,7 @@ class TestWatch:
 
 
 class TestClose:
-    def test_nothing_is_left(self, place: PodCluster) -> None:
+    def test_close_removes_all_pods_and_secrets(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="gone")
         held = pod_desktop(worker.open(slot(), SPEC)).vm.handle
         worker.close()
@@ -302,7 +304,9 @@ class TestAway:
         place.cluster.faults.clear()
         made.close()
 
-    def test_a_server_that_resets_every_connection(self, place: PodCluster, worker: K8sProvider) -> None:
+    def test_server_that_resets_connections_marks_the_cluster_away(
+        self, place: PodCluster, worker: K8sProvider
+    ) -> None:
         assert worker.away() == ""
         place.cluster.faults.away = True
         place.cluster.api.cut_connections()
@@ -320,9 +324,7 @@ class TestAway:
         assert worker.away()
         self.works_again(place, worker)
 
-    def test_nothing_is_wrong_where_a_slot_s_own_pod_cannot_be_had(
-        self, place: PodCluster, worker: K8sProvider
-    ) -> None:
+    def test_failure_of_one_pod_does_not_mark_the_cluster_away(self, place: PodCluster, worker: K8sProvider) -> None:
         place.cluster.script(crash_loop())
         try:
             with pytest.raises(ClusterLost):
@@ -331,7 +333,7 @@ class TestAway:
             place.cluster.script(running(place.pods.start))
         assert worker.away() == ""
 
-    def test_a_slot_is_not_warmed_meanwhile_and_does_not_rest_for_it(
+    def test_slot_is_neither_warmed_nor_paused_while_the_cluster_is_away(
         self, place: PodCluster, worker: K8sProvider
     ) -> None:
         place.cluster.faults.fail("create", times=-1)
@@ -349,20 +351,18 @@ class TestAway:
 
 
 class TestAvailability:
-    def test_an_image_of_which_each_node_has_templates_of_its_own_is_not_called_unprepared(
-        self, provider: K8sProvider
-    ) -> None:
+    def test_image_with_templates_per_node_is_not_called_unprepared(self, provider: K8sProvider) -> None:
         (image,) = provider.availability().images
         assert image.prepared is None
         assert not image.reason
 
-    def test_says_what_is_missing(self, place: PodCluster) -> None:
+    def test_reason_names_missing_settings(self, place: PodCluster) -> None:
         assert "set DESKARENA_K8S_POD_IMAGE" in K8sProvider(place.settings(k8s_pod_image="")).availability().reason
         wrong = K8sProvider(place.settings(k8s_template_volume="host:/var"))
         assert "'host:/var' is not a valid volume" in wrong.availability().reason
         wrong.close()
 
-    def test_says_what_the_cluster_does_not_allow(self, place: PodCluster) -> None:
+    def test_reason_names_missing_rights(self, place: PodCluster) -> None:
         place.cluster.add_token("poor", "deskarena-worker")
         kubeconfig = place.cluster.kubeconfig(place.data / "poor", token="poor", namespace=NAMESPACE)
         poor = K8sProvider(place.settings(KUBECONFIG=str(kubeconfig)))
@@ -379,7 +379,7 @@ class TestAvailability:
 
 
 class TestSweep:
-    def test_a_pod_that_nobody_renews_goes_after_its_deadline(
+    def test_unrenewed_pod_is_removed_after_its_deadline(
         self, place: PodCluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from worker.providers import k8s

@@ -42,7 +42,7 @@ def worker(real: RealPlace) -> Iterator[K8sProvider]:
 
 
 class TestPods:
-    def test_a_desktop_opens_and_its_pod_and_secret_go(self, real: RealPlace) -> None:
+    def test_close_removes_the_pod_and_its_secret(self, real: RealPlace) -> None:
         worker = real.provider(k8s_instance_label="short")
         opened = pod_desktop(worker.open(slot(), SPEC))
         assert opened.desktop.probe().platform == "Linux"
@@ -55,13 +55,13 @@ class TestPods:
         until(lambda: real.ask("GET", f"pods/{name_of(opened)}").status == 404, SECONDS)
         until(lambda: real.ask("GET", f"secrets/{secret}").status == 404, SECONDS, what="nobody collects the Secret")
 
-    def test_without_the_device_the_real_scheduler_says_so(self, real: RealPlace) -> None:
+    def test_scheduler_reports_the_missing_device(self, real: RealPlace) -> None:
         worker = real.provider(k8s_kvm_resource="example.com/none", k8s_instance_label="none")
         with raises_code(ClusterLost, "pod_not_ready", mentions=("0/2 nodes are available", "example.com/none")):
             worker.open(slot(), SPEC)
         worker.close()
 
-    def test_an_image_that_cannot_be_had_is_named(self, real: RealPlace) -> None:
+    def test_unpullable_image_is_named(self, real: RealPlace) -> None:
         worker = real.provider(k8s_instance_label="pull")
         real.nodes.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
         with raises_code(
@@ -72,7 +72,7 @@ class TestPods:
 
 
 class TestTakenAway:
-    def test_for_its_memory(self, real: RealPlace, worker: K8sProvider) -> None:
+    def test_pod_killed_for_memory_revokes_the_desktop(self, real: RealPlace, worker: K8sProvider) -> None:
         opened = pod_desktop(worker.open(slot(3), SPEC))
         real.nodes.run(SPACE, name_of(opened)).follow(oom_killed())
         until(lambda: not opened.alive(), SECONDS)
@@ -80,7 +80,7 @@ class TestTakenAway:
         opened.close()
         assert worker.open(slot(3), SPEC).alive(), "the slot gets another pod"
 
-    def test_by_an_eviction_of_somebody_s_drain(self, real: RealPlace, worker: K8sProvider) -> None:
+    def test_evicted_pod_revokes_the_desktop(self, real: RealPlace, worker: K8sProvider) -> None:
         opened = pod_desktop(worker.open(slot(4), SPEC))
         name = name_of(opened)
         version = real.raw.ask("GET", "/apis/policy").body["preferredVersion"]["groupVersion"]
@@ -91,7 +91,7 @@ class TestTakenAway:
         opened.close()
         assert worker.open(slot(4), SPEC).alive(), "the slot gets another pod"
 
-    def test_with_its_node(self, real: RealPlace, worker: K8sProvider) -> None:
+    def test_lost_node_revokes_the_desktop(self, real: RealPlace, worker: K8sProvider) -> None:
         """The real node controller taints the node and marks its pods once the node's lease is not renewed."""
         opened = pod_desktop(worker.open(slot(6, "node-2"), SPEC))
         real.nodes.lose("node-2")

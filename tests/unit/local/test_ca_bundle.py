@@ -31,7 +31,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 class TestTrust:
-    def test_a_new_desktop_trusts_whom_the_host_trusts(self, folder: Path) -> None:
+    def test_new_desktop_trusts_the_hosts_authorities(self, folder: Path) -> None:
         assert everything(folder) == {OWN_BUNDLE: HOSTS}
 
     def test_an_authority_is_added_in_both_ways(self, folder: Path, bundle: Path) -> None:
@@ -49,7 +49,7 @@ class TestTrust:
         for path, mode in ((policy, 0o644), (policy.parent, 0o755), (policy.parent.parent, 0o755)):
             assert path.stat().st_mode & 0o777 == mode
 
-    def test_the_next_takes_its_place_and_none_takes_it_away(self, folder: Path, bundle: Path) -> None:
+    def test_next_authority_replaces_the_last_and_none_removes_it(self, folder: Path, bundle: Path) -> None:
         first, second = (CertificateAuthority(["a.example"]).certificate for _ in range(2))
         trust(folder, first, bundle=bundle)
         trust(folder, second, bundle=bundle)
@@ -57,13 +57,13 @@ class TestTrust:
         trust(folder, b"", bundle=bundle)
         assert everything(folder) == {OWN_BUNDLE: HOSTS}
 
-    def test_nothing_is_made_for_a_desktop_that_is_gone(self, tmp_path: Path, bundle: Path) -> None:
+    def test_removed_desktop_gets_no_folder(self, tmp_path: Path, bundle: Path) -> None:
         with pytest.raises(FileNotFoundError):
             trust(tmp_path / "gone" / "out", CertificateAuthority(["a.example"]).certificate, bundle=bundle)
         assert not (tmp_path / "gone").exists()
 
     @pytest.mark.parametrize("what", ["nothing", "a link"])
-    def test_a_host_without_such_a_bundle(self, tmp_path: Path, bundle: Path, what: str) -> None:
+    def test_host_without_a_bundle_is_supported(self, tmp_path: Path, bundle: Path, what: str) -> None:
         odd = tmp_path / "odd.crt"
         if what == "a link":
             odd.symlink_to(bundle)

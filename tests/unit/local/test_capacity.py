@@ -18,7 +18,7 @@ class TestFreeMemory:
         monkeypatch.setattr(capacity, "here", lambda: {"memory": [place]})
         return capacity.free_memory()
 
-    def test_our_own_group_may_have_less_than_the_host(
+    def test_free_memory_is_limited_by_our_own_group(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
     ) -> None:
         (tmp_path / "memory.max").write_text("700\n")
@@ -32,7 +32,7 @@ class TestFreeMemory:
         (tmp_path / "memory.current").write_text("400\n")
         assert self.in_group(monkeypatch, CgroupParent(V2, tmp_path)) == 1000
 
-    def test_version_1(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
+    def test_free_memory_of_cgroup_version_1(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
         (tmp_path / "memory.limit_in_bytes").write_text("900\n")
         (tmp_path / "memory.usage_in_bytes").write_text("100\n")
         assert self.in_group(monkeypatch, CgroupParent(1, tmp_path)) == 800
@@ -48,7 +48,7 @@ class TestMostMemory:
         monkeypatch.setattr(capacity, "here", lambda: {"memory": list(places)})
         return capacity.most_memory()
 
-    def test_the_least_limit_of_our_own_group_and_those_above_it(
+    def test_smallest_limit_of_own_and_parent_groups_counts(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
     ) -> None:
         own = tmp_path / "pod" / "worker"
@@ -59,16 +59,20 @@ class TestMostMemory:
         places = [CgroupParent(V2, folder) for folder in (own, own.parent, tmp_path, tmp_path.parent)]
         assert self.in_groups(monkeypatch, *places) == 700
 
-    def test_version_1(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
+    def test_memory_limit_of_cgroup_version_1(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
+    ) -> None:
         (tmp_path / "memory.limit_in_bytes").write_text("900\n")
         assert self.in_groups(monkeypatch, CgroupParent(1, tmp_path)) == 900
 
-    def test_version_1_without_a_limit(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
+    def test_cgroup_version_1_without_a_limit_does_not_count(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
+    ) -> None:
         (tmp_path / "memory.limit_in_bytes").write_text("9223372036854771712\n")
         assert self.in_groups(monkeypatch, CgroupParent(1, tmp_path)) == 2000
 
-    def test_without_groups_it_is_the_hosts(self, monkeypatch: pytest.MonkeyPatch, host: None) -> None:
+    def test_memory_without_groups_is_the_hosts(self, monkeypatch: pytest.MonkeyPatch, host: None) -> None:
         assert self.in_groups(monkeypatch) == 2000
 
-    def test_of_this_machine(self) -> None:
+    def test_memory_of_this_machine_is_plausible(self) -> None:
         assert 0 < capacity.most_memory() <= host_memory()[1]

@@ -69,7 +69,7 @@ def holds(controller: str, group: Path, version: int) -> None:
 
 
 class TestPlaces:
-    def test_version_1_has_one_place_per_controller(self) -> None:
+    def test_version_1_has_one_candidate_per_controller(self) -> None:
         result = places(V1, V1_MEMBERSHIP)
         assert result["memory"][0] == CgroupParent(1, Path("/sys/fs/cgroup/memory/some/group"))
         assert result["cpu"][0] == CgroupParent(1, Path("/sys/fs/cgroup/cpu"))
@@ -87,7 +87,7 @@ class TestPlaces:
             CgroupParent(V2, base),
         ]
 
-    def test_no_hierarchies_give_no_places(self) -> None:
+    def test_no_hierarchies_give_no_candidates(self) -> None:
         assert places("", "") == {"memory": [], "pids": [], "cpu": []}
 
 
@@ -98,7 +98,7 @@ class TestCgroups:
         assert groups.folders() == [str(parent / "deskarena-k")]
         assert not (parent / "deskarena-k" / "probe").exists()
 
-    def test_takes_the_first_place_that_works(self, parent: Path, tmp_path: Path) -> None:
+    def test_first_working_candidate_is_used(self, parent: Path, tmp_path: Path) -> None:
         candidates = [CgroupParent(V2, tmp_path / "absent"), CgroupParent(V2, parent)]
         groups = Cgroups("deskarena-k", {"memory": candidates}, holds)
         assert (groups.bases, groups.why_not) == ({"memory": (V2, parent / "deskarena-k")}, {})
@@ -118,7 +118,7 @@ class TestCgroups:
         assert (folder / "cpu.weight").read_text() == "50"
         assert group.entrances() == [str(folder / "cgroup.procs")]
 
-    def test_remove_takes_everything_along(self, parent: Path) -> None:
+    def test_remove_deletes_nested_groups(self, parent: Path) -> None:
         groups = made(parent)
         groups.create("d1", DesktopLimits())
         assert groups.remove()
@@ -135,17 +135,17 @@ class TestLimitsThatDoNotHold:
         assert "a program with a limit of 1 process started another" in groups.why_not["pids"]
         assert not (parent / "deskarena-k").exists()
 
-    def test_the_trials_finding_is_reported_despite_later_failures(self, parent: Path, tmp_path: Path) -> None:
+    def test_result_of_the_trial_is_reported_despite_later_failures(self, parent: Path, tmp_path: Path) -> None:
         groups = Cgroups("deskarena-k", {"memory": [CgroupParent(V2, parent), CgroupParent(V2, tmp_path / "absent")]})
         assert "took 64 MiB" in groups.why_not["memory"]
 
-    def test_a_weight_that_is_not_kept(self, parent: Path) -> None:
+    def test_ignored_weight_is_reported(self, parent: Path) -> None:
         (parent / "cpu.weight").unlink()
         (parent / "cpu.weight").symlink_to("/dev/null")
         with pytest.raises(OSError, match=r"cpu\.weight does not keep its value"):
             try_limit("cpu", parent, V2)
 
-    def test_a_controller_without_its_file(self, tmp_path: Path) -> None:
+    def test_controller_without_its_file_is_reported(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError, match=r"pids\.max"):
             try_limit("pids", tmp_path, V2)
 
@@ -170,7 +170,7 @@ class TestGroup:
         assert group.remove()
         assert group.remove()
 
-    def test_remove_says_when_the_kernel_is_not_done(self, parent: Path) -> None:
+    def test_remove_returns_false_while_the_group_is_busy(self, parent: Path) -> None:
         group = made(parent).create("d1", DesktopLimits())
         (parent / "deskarena-k" / "d1" / "busy").mkdir()
         assert not group.remove()
@@ -183,12 +183,12 @@ class TestMembers:
         (parent / "one" / "cgroup.procs").write_text("3\n")
         assert sorted(members(parent)) == [1, 2, 3]
 
-    def test_a_group_that_is_gone_has_none(self, tmp_path: Path) -> None:
+    def test_removed_group_has_no_members(self, tmp_path: Path) -> None:
         assert members(tmp_path / "gone") == []
 
 
 class TestRemoveTree:
-    def test_gives_up_in_time(self, parent: Path) -> None:
+    def test_removal_of_a_tree_is_limited_in_time(self, parent: Path) -> None:
         (parent / "one").mkdir()
         (parent / "one" / "busy").mkdir()
         (parent / "one" / "busy" / "x").write_text("")

@@ -22,7 +22,7 @@ class TestPrepare:
         (sources[0] / "session.py").write_text("print('y')\n")
         assert prepare(tmp_path / "cache", *sources) != first
 
-    def test_a_missing_source_says_what_to_do(self, tmp_path: Path, sources: tuple[Path, Path]) -> None:
+    def test_missing_source_names_the_command(self, tmp_path: Path, sources: tuple[Path, Path]) -> None:
         with pytest.raises(FileNotFoundError, match="make setup"):
             prepare(tmp_path / "cache", sources[0], tmp_path / "absent")
 

@@ -5,7 +5,7 @@ from worker.local.home import SOURCE, USER_FOLDERS, content_hash, copy_tree, tem
 
 
 class TestContentHash:
-    def test_follows_names_and_contents_and_nothing_else(self, tmp_path: Path) -> None:
+    def test_hash_depends_on_names_and_contents_only(self, tmp_path: Path) -> None:
         one, two = tmp_path / "one", tmp_path / "two"
         for folder in (one, two):
             (folder / "__pycache__").mkdir(parents=True)
@@ -49,14 +49,14 @@ class TestCopyTree:
 
 
 class TestTemplateFor:
-    def test_holds_the_settings_and_is_made_once(self, tmp_path: Path) -> None:
+    def test_template_has_the_settings_and_is_created_once(self, tmp_path: Path) -> None:
         template = template_for(tmp_path, os.getuid(), os.getgid(), source=SOURCE, key="home")
         assert (template / ".config" / "mimeapps.list").read_text().startswith("[Default Applications]")
         made = template.stat().st_mtime_ns
         again = template_for(tmp_path, os.getuid(), os.getgid(), source=SOURCE, key="home")
         assert again.stat().st_mtime_ns == made
 
-    def test_user_folders_are_not_in_it(self, tmp_path: Path) -> None:
+    def test_template_lacks_the_user_folders(self, tmp_path: Path) -> None:
         """An overlay could not rename them."""
         template = template_for(tmp_path, os.getuid(), os.getgid(), source=SOURCE, key="home")
         assert [name for name in USER_FOLDERS if (template / name).exists()] == []

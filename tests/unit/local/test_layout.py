@@ -39,7 +39,7 @@ def pairs(words: list[str], option: str) -> list[tuple[str, str]]:
 
 
 class TestBwrapCommand:
-    def test_whole_command(self) -> None:
+    def test_bwrap_command_is_complete(self) -> None:
         system = [
             word for name in ETC for word in ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
         ] + [word for name in VAR for word in ("--ro-bind-try", f"/var/{name}", f"/var/{name}")]  # fmt: skip
@@ -115,7 +115,7 @@ class TestBwrapCommand:
         # Of the same variable twice, the last one counts.
         assert [value for name, value in pairs(words, "--setenv") if name == "USER"] == ["Docker"]
 
-    def test_only_the_home_can_be_written_of_what_comes_from_outside(self) -> None:
+    def test_only_the_home_is_bound_writable(self) -> None:
         words = bwrap_command(plan())
         assert pairs(words, "--bind") == [("/tmp/home", "/home/user")]
         assert not {"--dev-bind", "--share-net", "--bind-try"} & set(words)
@@ -148,7 +148,7 @@ class TestHiddenFolders:
     def test_the_administrators_part_of_usr_is_hidden(self) -> None:
         assert hidden_folders([]) == tuple(path for path in HIDDEN if Path(path).is_dir())
 
-    def test_a_folder_of_ours_inside_a_bound_one_is_hidden(self) -> None:
+    def test_own_folder_inside_a_bound_one_is_hidden(self) -> None:
         assert "/usr/share/deskarena" in hidden_folders([Path("/usr/share/deskarena"), Path("/srv/data")])
 
     def test_folders_below_a_hidden_one_are_not_hidden_again(self) -> None:

@@ -4,7 +4,7 @@ from worker.local.limits import MIB, DesktopLimits, prlimit_command
 
 
 class TestLimits:
-    def test_survives_json(self) -> None:
+    def test_limits_survive_json(self) -> None:
         limits = DesktopLimits(memory=900 * MIB, home=100 * MIB, tmp=MIB, run=MIB, shm=MIB, processes=7)
         assert DesktopLimits.from_json(limits.to_json()) == limits
 
@@ -18,7 +18,7 @@ class TestLimits:
 
 
 class TestPrlimitCommand:
-    def test_whole_command(self) -> None:
+    def test_prlimit_command_is_complete(self) -> None:
         assert prlimit_command(DesktopLimits(), data=False) == [
             "/usr/bin/prlimit",
             "--nproc=1024:1024",

@@ -4,12 +4,12 @@ from worker.local.programs import programs
 
 
 class TestPrograms:
-    def test_finds_the_systems(self) -> None:
+    def test_programs_of_the_system_are_found(self) -> None:
         result = programs()
         assert {"sh", "python3"} <= set(result)
         assert list(result) == sorted(set(result))
 
-    def test_leaves_out_what_lies_where_desktops_do_not_see_it(self, tmp_path: Path) -> None:
+    def test_programs_outside_the_desktops_view_are_left_out(self, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").write_text("#!/bin/sh\n")
         (tmp_path / "elsewhere").chmod(0o755)
         (tmp_path / "shell").symlink_to("/usr/bin/sh")

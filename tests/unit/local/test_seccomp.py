@@ -46,13 +46,13 @@ def verdict(code: bytes, *, audit: int, number: int, argument: int = 0, more: tu
 
 class TestProgram:
     @pytest.mark.parametrize("name", sorted(X86.refused))
-    def test_refuses(self, name: str) -> None:
+    def test_filter_refuses_every_listed_call(self, name: str) -> None:
         code = program(X86, memfd=True)
         wanted = errno.ENOSYS if name.startswith(("io_uring", "pidfd_send_signal")) else errno.EPERM
         assert verdict(code, audit=X86.audit, number=X86.refused[name]) == wanted
 
     @pytest.mark.parametrize("number", [0, 1, 9, 56, 57, 59, 101, 231, 257, 435])
-    def test_allows_what_programs_live_by(self, number: int) -> None:
+    def test_filter_allows_the_calls_that_programs_need(self, number: int) -> None:
         assert verdict(program(X86, memfd=True), audit=X86.audit, number=number) == 0
 
     @pytest.mark.parametrize("family", range(48))
@@ -67,7 +67,7 @@ class TestProgram:
         assert verdict(program(X86, memfd=True), audit=X86.audit, number=0x40000000 | 41, argument=40) == errno.ENOSYS
 
     @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-    def test_memory_files_only_where_a_group_counts_them(self, machine: object) -> None:
+    def test_memory_files_are_allowed_only_with_a_memory_group(self, machine: object) -> None:
         assert isinstance(machine, type(X86))
         number = machine.memfd_create
         assert verdict(program(machine, memfd=True), audit=machine.audit, number=number) == 0
@@ -165,7 +165,7 @@ class TestWindowsProgram:
         assert self.ask(machine, machine.ptrace, 16, FIRST_FREE) == errno.EPERM
 
     @pytest.mark.parametrize("number", [0, 1, 9, 56, 57, 59, 231])
-    def test_allows_what_programs_live_by(self, machine: Architecture, number: int) -> None:
+    def test_windows_filter_allows_the_calls_that_programs_need(self, machine: Architecture, number: int) -> None:
         assert self.ask(machine, number) == 0
 
 

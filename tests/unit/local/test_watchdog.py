@@ -23,21 +23,21 @@ def family() -> Iterator[tuple[int, int]]:
 
 
 class TestDescendants:
-    def test_finds_children(self, family: tuple[int, int]) -> None:
+    def test_descendants_are_found(self, family: tuple[int, int]) -> None:
         assert sorted(descendants(family[0])) == sorted(family)
 
 
 class TestMemory:
-    def test_counts_what_is_held(self, family: tuple[int, int]) -> None:
+    def test_memory_of_a_family_is_measured(self, family: tuple[int, int]) -> None:
         assert 64 * 2**20 <= exact_memory(family) <= quick_memory(family) < 200 * 2**20
 
-    def test_a_process_that_is_gone_holds_nothing(self) -> None:
+    def test_ended_process_uses_no_memory(self) -> None:
         process = subprocess.Popen(["true"])
         process.wait()
         assert (quick_memory([process.pid]), exact_memory([process.pid])) == (0, 0)
 
 
 class TestHostMemory:
-    def test_is_plausible(self) -> None:
+    def test_host_memory_is_plausible(self) -> None:
         available, total = host_memory()
         assert 0 < available <= total == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -38,13 +38,13 @@ class TestWhyNot:
         assert wine.version() == ""
 
     @pytest.mark.parametrize("name", ["python/python.exe", "home/.wine/system.reg"])
-    def test_names_what_setup_has_not_laid_out(self, folder: Path, name: str) -> None:
+    def test_reason_names_missing_files(self, folder: Path, name: str) -> None:
         (folder / name).unlink()
         assert f"{name} is missing" in wine.why_not(folder)
         with pytest.raises(FileNotFoundError, match="Run `make setup`"):
             wine.flavour(folder, Path("/guest"))
 
-    def test_passes_on_why_setup_could_not_lay_it_out(self, folder: Path) -> None:
+    def test_reason_includes_the_error_of_setup(self, folder: Path) -> None:
         (folder / wine.WHY_NOT).write_text("this command failed:\n  wineboot --init\n" + 9000 * "x")
         told = wine.why_not(folder)
         assert "could not be prepared: this command failed: wineboot --init" in told
@@ -68,7 +68,7 @@ class TestFlavour:
 
 
 class TestPrograms:
-    def test_are_named_as_people_type_them(self, folder: Path) -> None:
+    def test_programs_are_named_as_commands(self, folder: Path) -> None:
         assert wine.programs(folder) == ("cmd", "notepad", "python", "wordpad")
 
 
@@ -101,7 +101,7 @@ class TestOffers:
 class TestTheTemplatesMaker:
     """Constants that exist twice: scripts run before the installation, and the backend does not import workers."""
 
-    def test_agrees_with_who_uses_the_template(self) -> None:
+    def test_template_builder_and_user_agree_on_constants(self) -> None:
         assert wine_prefix.USER == wine.USER
         assert wine_prefix.LOADERS == wine.LOADERS
         assert prepare.WHY_NOT == wine.WHY_NOT

@@ -82,11 +82,11 @@ class TestCollect:
         desktop.commands["save"] = lambda _: refused(tries, "timeout") if not tries else ExecResult(returncode=0)
         assert self.after(desktop, "execute", command="save").notes == ()
 
-    def test_a_step_whose_program_is_not_there_is_noted(self) -> None:
+    def test_step_with_a_missing_program_is_noted(self) -> None:
         assert "no such program" in self.after(FakeDesktop(), "execute", command="save").notes[0]
 
     @pytest.mark.parametrize("kind", ["timeout", "failed", "not_found"])
-    def test_a_file_that_no_application_shows_is_what_the_agent_left(self, kind: str) -> None:
+    def test_failing_open_step_is_noted_as_the_agents_end_state(self, kind: str) -> None:
         desktop = FakeDesktop()
         desktop.open_file = lambda _: refused([], kind)  # type: ignore[method-assign,assignment]
         assert "post-configuration step open failed" in self.after(desktop, "open", path="/a").notes[0]
@@ -139,7 +139,7 @@ class TestCollect:
         assert len(failure.message) == MAX_SHOWN
 
     @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("failed", 2), ("not_available", 1)])
-    def test_a_desktop_that_is_too_busy_is_asked_once_more(self, kind: str, asked: int) -> None:
+    def test_busy_desktop_is_queried_twice(self, kind: str, asked: int) -> None:
         desktop = BusyDesktop(kind)
         call = MetricCall(func="exact_match", result={"type": "check_clipboard_contains", "text": "x"})
         task = make_task(call).model_copy(update={"dialect": "omnibench"})
@@ -168,7 +168,7 @@ class BusyDesktop(FakeDesktop):
 
 
 class TestEvaluate:
-    def test_a_verdict_with_reasons_and_what_was_read(self, tmp_path: Path) -> None:
+    def test_verdict_has_reasons_and_the_read_values(self, tmp_path: Path) -> None:
         task = make_task(text_call("/a", "done"))
         result = evaluate(task, [CallEvidence(result=(Blob(name="/a", data=b"done"),), expected=())], tmp_path)
         assert (result.score, result.measures) == (1.0, {"score": 1.0})
@@ -217,7 +217,7 @@ class TestParts:
         desktop.files = {f"/{name}": text.encode() for name, text in files.items()}
         return collect(FakeContext(desktop, task), task)
 
-    def test_the_result_of_each_part(self, tmp_path: Path) -> None:
+    def test_every_part_has_a_result(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a", each_step=False, text="A is done", app="editor"), part("b", each_step=False))
         result = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
         assert [(one.name, one.value, one.reached) for one in result.parts] == [("a", 1.0, True), ("b", 0.0, False)]
@@ -245,7 +245,7 @@ class TestParts:
         result = evaluate(task, evidence, tmp_path, ended_by=EndedBy.INFEASIBLE)
         assert (result.score, result.rule, result.parts[0].value) == (0.0, GAVE_UP, 1.0)
 
-    def test_a_score_by_rule_has_the_protocols_measures_too(self) -> None:
+    def test_score_by_rule_has_the_protocols_measures(self) -> None:
         task = task_of_parts(part("a", each_step=False), calls=[MetricCall(func="infeasible")], protocol="windowsworld")
         right = score_by_rule(task.evaluator, EndedBy.INFEASIBLE)
         wrong = score_by_rule(task.evaluator, EndedBy.DONE)

@@ -42,7 +42,7 @@ class TestPacked:
             (Blob(name="facts", data=b'[{"fact": {}, "blobs": 2}]'), Blob(name="x")),
         ],
     )
-    def test_anything_else_cannot_be_judged(self, blobs: tuple[Blob, ...]) -> None:
+    def test_unknown_evidence_gives_no_verdict(self, blobs: tuple[Blob, ...]) -> None:
         with pytest.raises(EvaluatorFailed):
             unpack(blobs)
 
@@ -52,7 +52,7 @@ class TestExpression:
         ("files", "value", "progress"),
         [([], 0.0, 0.5), (["/a"], 1.0, 1.0), (["/a", "/b"], 0.0, 0.5), (["/b"], 0.0, 0.0)],
     )
-    def test_from_the_desktop_to_the_verdict(
+    def test_expression_is_collected_and_evaluated(
         self, files: list[str], value: float, progress: float, tmp_path: Path
     ) -> None:
         text = "check_file_exists('/a') and not check_file_exists('/b')"
@@ -106,7 +106,7 @@ class TestFunction:
         with raises_code(EvaluatorFailed, "evidence_missing", mentions="check_file_exists"):
             evaluate(task, [seen], tmp_path)
 
-    def test_no_one_may_ask_without_end(self) -> None:
+    def test_number_of_checks_is_limited(self) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         context = FakeContext(FakeDesktop(), task)
         seen = gather(context, task, node.calls[0])
@@ -123,7 +123,7 @@ class TestWithoutRunner:
 
 
 class TestWithFacts:
-    def test_only_calls_that_ask_for_facts(self) -> None:
+    def test_only_calls_that_need_facts_get_them(self) -> None:
         plain = compile_expression("check_file_exists('/a')", {}).calls[0]
         assert with_facts(plain, FACTS) is plain
         call = with_facts(compile_function(SOURCE, {}).calls[0], FACTS)

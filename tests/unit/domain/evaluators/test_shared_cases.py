@@ -56,11 +56,13 @@ class TestTypes:
             ("sheet_goals", "x_one.xlsx", {"cells": {"#0!A1": {"value": True}}}, 0),
         ],
     )
-    def test_files(self, cases: Path, metric: str, name: str, rules: dict[str, Any], right: float) -> None:
+    def test_shared_files_are_compared_by_type(
+        self, cases: Path, metric: str, name: str, rules: dict[str, Any], right: float
+    ) -> None:
         assert value(metric, str(cases / name), rules) == right
 
     @pytest.mark.parametrize(("name", "ref"), [("x_bool.xlsx", 1), ("x_false.xlsx", 0), ("x_one.xlsx", True)])
-    def test_a_cell(self, cases: Path, name: str, ref: Any) -> None:
+    def test_boolean_cells_do_not_equal_numbers(self, cases: Path, name: str, ref: Any) -> None:
         rule = {"type": "check_cell", "sheet_idx": 0, "coordinate": "A1", "props": {"value": one("", ref)}}
         del rule["props"]["value"]["key"]  # type: ignore[index]
         assert value("compare_table", str(cases / name), None, rules=[rule]) == 0
@@ -89,7 +91,9 @@ class TestThunderbird:
             ("prefs_True.js", "eq", True, 0),
         ],
     )
-    def test_prefs(self, cases: Path, name: str, method: str, ref: Any, right: float) -> None:
+    def test_shared_thunderbird_prefs_are_judged_right(
+        self, cases: Path, name: str, method: str, ref: Any, right: float
+    ) -> None:
         rules = {"expect": {"mail.x": {"method": method, "ref": ref}}}
         assert value("check_thunderbird_prefs", str(cases / name), rules) == right
 
@@ -110,7 +114,9 @@ class TestThunderbird:
             ("flt15.dat", "mailbox://x", [SALE], 0),
         ],
     )
-    def test_filters(self, cases: Path, name: str, target: str, condition: list[str], right: float) -> None:
+    def test_shared_thunderbird_filters_are_judged_right(
+        self, cases: Path, name: str, target: str, condition: list[str], right: float
+    ) -> None:
         rule = {"enabled": "yes", "action": "Move to folder", "actionValue": target, "condition": condition}
         assert value("check_thunderbird_filter", str(cases / name), {"expect": [rule]}) == right
 
@@ -126,7 +132,7 @@ class TestThunderbird:
             ("mb_swap", "mb_gold", 0),
         ],
     )
-    def test_folders(self, cases: Path, mine: str, gold: str, right: float) -> None:
+    def test_shared_thunderbird_folders_are_judged_right(self, cases: Path, mine: str, gold: str, right: float) -> None:
         assert value("check_thunderbird_folder", str(cases / mine), str(cases / gold)) == right
 
 
@@ -143,11 +149,11 @@ class TestNumbers:
             ("\N{MINUS SIGN}5", -5, 1),
         ],
     )
-    def test_texts(self, text: str, expected: float, right: float) -> None:
+    def test_shared_number_texts_are_judged_right(self, text: str, expected: float, right: float) -> None:
         assert value("number_in_text", text, {"expected": expected}) == right
 
     @pytest.mark.parametrize("text", ["\N{MINUS SIGN}42", "42,5", "10^42", "42/2"])
-    def test_files(self, tmp_path: Path, cases: Path, text: str) -> None:
+    def test_shared_result_files_are_judged_right(self, tmp_path: Path, cases: Path, text: str) -> None:
         (tmp_path / "result.txt").write_text(text)
         assert value("compare_result_files", str(tmp_path / "result.txt"), str(cases / "cr_b.txt")) == 0
         assert value("compare_result_files", str(cases / "cr_a.txt"), str(cases / "cr_b.txt")) == 1
@@ -167,5 +173,7 @@ class TestBookmarks:
             ("bm5", {"url": "good.org", "folder": "G"}, 1),
         ],
     )
-    def test_bookmarks(self, cases: Path, name: str, rules: dict[str, Any], right: float) -> None:
+    def test_shared_bookmarks_are_judged_right(
+        self, cases: Path, name: str, rules: dict[str, Any], right: float
+    ) -> None:
         assert value("bookmark_saved", str(cases / name), rules) == right

@@ -62,7 +62,7 @@ class TestAbsence:
         with pytest.raises(GuestRefused):
             absence("/a", GuestRefused("so it is", kind=kind))
 
-    def test_a_desktop_without_the_route(self) -> None:
+    def test_missing_route_gives_no_verdict(self) -> None:
         with pytest.raises(GuestRefused):
             absence("/a", GuestRefused(f"there is {NO_ROUTE}", kind="not_found"))
 
@@ -79,11 +79,11 @@ class TestGetters:
         assert [blob.data for blob in collected(name, desktop_that("not_found"))] == [None]
 
     @pytest.mark.parametrize(("name", "kind"), [("open_tabs_info", "no_browser"), ("vlc_playing_info", "refused")])
-    def test_a_program_that_the_agent_closed_is_absent(self, name: str, kind: str) -> None:
+    def test_closed_program_is_absent(self, name: str, kind: str) -> None:
         assert [blob.data for blob in collected(name, desktop_that(kind))] == [None]
 
     @pytest.mark.parametrize("kind", OPEN)
-    def test_shortcuts(self, kind: str) -> None:
+    def test_unreadable_shortcut_gives_no_verdict(self, kind: str) -> None:
         routes = {("POST", "/desktop_path"): {"desktop_path": "/d"}}
         context = linux(routes=routes, python='{"files": ["a.desktop"], "folders": []}')
         context.desktop.read_file = lambda *_, **__: refuses("so it is", kind)(None)
@@ -91,14 +91,14 @@ class TestGetters:
         with pytest.raises(GuestRefused):
             getter.collect(context, {})
 
-    def test_edge_that_could_not_be_ended(self) -> None:
+    def test_edge_that_does_not_end_gives_no_verdict(self) -> None:
         """Its file cannot be read while it runs, and would seem not to be there."""
         context = linux(platform="Windows", commands={"taskkill": refuses("so it is", "timeout")})
         with pytest.raises(GuestRefused):
             registry.lookup(PluginKind.GETTER, "cookie_data_for_edge", "waa")().collect(context, {})
 
     @pytest.mark.parametrize(("kind", "raises"), [("timeout", True), ("no_browser", False), ("failed", False)])
-    def test_the_page_of_settings(self, kind: str, raises: bool) -> None:  # noqa: FBT001
+    def test_settings_page_timeout_is_raised_and_absence_falls_back(self, kind: str, raises: bool) -> None:  # noqa: FBT001
         """The profile's own value is seconds old."""
         context = linux()
         browser = FakeBrowser()
@@ -118,12 +118,12 @@ class TestPythonSays:
         with pytest.raises(GuestRefused):
             python_says(context, "names", "print(1)")
 
-    def test_a_desktop_without_python(self) -> None:
+    def test_missing_python_is_noted(self) -> None:
         assert python_says(linux(), "names", "print(1)").note == "no python here"
 
 
 class TestFetched:
-    def test_a_file_that_is_not_there(self) -> None:
+    def test_missing_file_is_noted(self) -> None:
         assert "no such file" in fetch_file(linux(), "/a").note
 
 
@@ -135,10 +135,10 @@ class TestShown:
         return page_evidence(context)
 
     @pytest.mark.parametrize("kind", sorted(NO_PAGES))
-    def test_no_browser(self, kind: str) -> None:
+    def test_missing_browser_has_no_pages(self, kind: str) -> None:
         assert [blob.data for blob in self.seen("not_available", kind)] == [None, None]
 
-    def test_a_slow_browser_has_pages(self) -> None:
+    def test_slow_browser_is_not_taken_for_a_missing_one(self) -> None:
         with pytest.raises(GuestRefused):
             self.seen("not_available", "timeout")
 
@@ -146,7 +146,7 @@ class TestShown:
         with pytest.raises(GuestRefused):
             self.seen("timeout", "no_browser")
 
-    def test_devtools_stands_in_for_the_tree(self) -> None:
+    def test_devtools_address_replaces_a_missing_tree(self) -> None:
         context = showing("x", "https://a.org/")
         context.desktop.accessibility_tree = lambda: refuses("so it is", "timeout")(None)
         tree, pages = page_evidence(context)
@@ -177,7 +177,7 @@ class TestRunning:
         desktop.launch = launch  # type: ignore[method-assign]
         return running(FakeContext(desktop))
 
-    def test_a_slow_browser_is_not_a_closed_one(self) -> None:
+    def test_slow_browser_is_not_taken_for_a_closed_one(self) -> None:
         with pytest.raises(GuestRefused):
             running(desktop_that("timeout"))
 

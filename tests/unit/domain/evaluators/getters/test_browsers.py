@@ -37,7 +37,7 @@ def stored(value: Mapping[str, Any], name: str = "Default/Preferences") -> dict[
 
 
 class TestWhichProfile:
-    def test_the_one_in_which_the_browser_has_run(self, tmp_path: Path) -> None:
+    def test_profile_of_the_browser_that_ran_is_read(self, tmp_path: Path) -> None:
         """A task's set-up may write settings of Chrome on a desktop that has Chromium."""
         context = profile(stored({"profile": {"name": "written"}}))
         used = stored({"profile": {"name": "used"}}) | stored({}, "Local State")
@@ -72,11 +72,11 @@ EDGES: dict[str, Any] = {
 
 class TestSettings:
     @pytest.mark.parametrize("name", DEFAULTS)
-    def test_a_key_that_is_not_there_is_the_browsers_default(self, name: str, tmp_path: Path) -> None:
+    def test_missing_key_is_the_browsers_default(self, name: str, tmp_path: Path) -> None:
         assert value(profile(stored({})), name, tmp_path) == DEFAULTS[name]
 
     @pytest.mark.parametrize("name", EDGES)
-    def test_edge_settings(self, name: str, tmp_path: Path) -> None:
+    def test_every_edge_setting_has_its_default(self, name: str, tmp_path: Path) -> None:
         assert value(profile(stored({}), EDGE), name, tmp_path) == EDGES[name]
 
     @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'"text"'])
@@ -85,10 +85,10 @@ class TestSettings:
         assert value(profile({"Default/Preferences": data}), "default_search_engine", tmp_path) is None
 
     @pytest.mark.parametrize("odd", [{"webkit": 3}, {"webkit": {"webprefs": []}}])
-    def test_odd_shapes_count_as_not_there(self, odd: dict[str, Any], tmp_path: Path) -> None:
+    def test_malformed_settings_count_as_missing(self, odd: dict[str, Any], tmp_path: Path) -> None:
         assert value(profile(stored(odd)), "chrome_font_size", tmp_path) == DEFAULTS["chrome_font_size"]
 
-    def test_unknown_search_engine(self, tmp_path: Path) -> None:
+    def test_unknown_search_engine_is_called_unknown(self, tmp_path: Path) -> None:
         files = stored({"default_search_provider": {"synced_guid": "other"}})
         assert value(profile(files, EDGE), "default_search_engine_from_edge", tmp_path) == "Unknown"
 
@@ -96,7 +96,7 @@ class TestSettings:
         files = stored({"profile": {"default_content_setting_values": {"notifications": 2}}})
         assert value(profile(files), "data_delete_automacally", tmp_path) == "false"
 
-    def test_deep_merge(self) -> None:
+    def test_protected_and_plain_settings_are_merged_deeply(self) -> None:
         blobs = [Blob(name="a", data=b'{"a": {"b": 1, "c": 2}}'), Blob(name="b", data=b'{"a": {"c": 3}, "d": 4}')]
         result = settings(blobs)
         assert (at(result, "a.b"), at(result, "a.c"), at(result, "d"), at(result, "a.b.c", 5)) == (1, 3, 4, 5)
@@ -105,7 +105,7 @@ class TestSettings:
 
 
 class TestDatabases:
-    def test_rows_only_in_the_write_ahead_log_count(self, tmp_path: Path) -> None:
+    def test_rows_of_the_write_ahead_log_are_read(self, tmp_path: Path) -> None:
         """A running browser may have written visits beside its file and not yet into it."""
         source = tmp_path / "History"
         source.write_bytes(chrome_profile.history(("https://old.example", "", 1)))
@@ -138,7 +138,7 @@ class TestDatabases:
         data = chrome_profile.database(table, [[f"https://{name}.example"] for name in "abc"], insert)
         assert value(profile({"Default/History": data}), "history", tmp_path) is None
 
-    def test_a_file_that_changes_meanwhile_is_copied_again(
+    def test_database_that_changes_while_copied_is_copied_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         context = profile({"Default/History": b"half"})
@@ -181,11 +181,11 @@ class TestAddress:
             ("a.org/x?y=1&z=2", "https://www.a.org/x?y=1&z=2"),
         ],
     )
-    def test_prefixes(self, text: str, url: str) -> None:
+    def test_prefix_is_added_only_without_a_scheme(self, text: str, url: str) -> None:
         assert address(self.seen(bar(text)), "https://www.") == url
 
     @pytest.mark.parametrize("tree", [None, "<desktop-frame/>", bar("a.org", app="Text Editor"), bar("")])
-    def test_devtools_says_where_the_tree_does_not(self, tree: str | None) -> None:
+    def test_devtools_address_is_used_without_an_address_bar(self, tree: str | None) -> None:
         assert address(self.seen(tree, "https://c.org/", "https://d.org/"), "https://") == "https://c.org/"
         assert address(self.seen(tree), "https://") is None
 
@@ -196,11 +196,11 @@ class TestAddress:
         )
         assert address(self.seen(tree), "https://") == "https://a.org/x"
 
-    def test_a_damaged_tree(self) -> None:
+    def test_damaged_tree_gives_no_verdict(self) -> None:
         with pytest.raises(EvaluatorFailed):
             address(self.seen("<a"), "https://")
 
-    def test_the_page_of_the_address(self) -> None:
+    def test_page_of_the_address_is_found(self) -> None:
         blobs = self.seen(bar("b.org/x"), "https://a.org/", "https://www.b.org/x/")
         blobs += [
             Blob(name=url, data=json.dumps({"url": url}).encode()) for url in ("https://a.org/", "https://www.b.org/x/")
@@ -211,7 +211,7 @@ class TestAddress:
 
 
 class TestLookedUp:
-    def test_a_slow_page_is_taken_as_it_is_and_closed(self) -> None:
+    def test_slow_page_is_read_as_loaded_and_closed(self) -> None:
         context = showing("x", "https://a.org/")
         browser = context.browser()
         assert isinstance(browser, FakeBrowser)
@@ -220,14 +220,14 @@ class TestLookedUp:
             assert tab.url == "https://slow.org/"
         assert [tab.url for tab in browser.tabs()] == ["https://a.org/"]
 
-    def test_a_page_that_cannot_be_had(self) -> None:
+    def test_unreachable_page_is_an_error(self) -> None:
         browser = showing("x", "https://a.org/").browser()
         assert isinstance(browser, FakeBrowser)
         browser.broken.add("https://gone.org/")
         with pytest.raises(GuestRefused), background_page(browser, "https://gone.org/"):
             pass
 
-    def test_a_browser_that_was_closed_is_started(self) -> None:
+    def test_closed_browser_is_started(self) -> None:
         desktop = FakeDesktop()
         context = FakeContext(desktop)
         browser = FakeBrowser(running=False, desktop=desktop)

@@ -24,18 +24,18 @@ def value(parameters: dict[str, Any], folder: Path) -> Any:
 
 class TestCheck:
     @pytest.mark.parametrize("path", ["asset:own", A, "http://files.example/a%20b.txt"])
-    def test_valid_names(self, path: str) -> None:
+    def test_assets_and_addresses_are_valid_paths(self, path: str) -> None:
         CloudFile().check({"path": path, "dest": "a"})
 
     @pytest.mark.parametrize("path", ["own", "file:///etc/passwd", "ftp://files.example/a", "https://", "asset:"])
-    def test_invalid_names(self, path: str) -> None:
+    def test_other_paths_are_rejected(self, path: str) -> None:
         with pytest.raises(Invalid) as wrong:
             CloudFile().check({"path": path, "dest": "a"})
         assert wrong.value.path == "path"
 
 
 class TestValue:
-    def test_one_file(self, tmp_path: Path) -> None:
+    def test_value_is_the_path_of_the_copy(self, tmp_path: Path) -> None:
         assert Path(value({"path": A, "dest": "gold.xlsx"}, tmp_path)).read_bytes() == b"A"
 
     def test_several_files_return_the_first(self, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def context() -> FakeContext:
 
 
 class TestListed:
-    def test_files_and_folders(self, context: FakeContext, tmp_path: Path) -> None:
+    def test_files_and_folders_are_listed(self, context: FakeContext, tmp_path: Path) -> None:
         (tmp_path / "a, b 'c'.docx").write_text("x")
         (tmp_path / "ü\U0001f600.docx").write_text("x")
         (tmp_path / "sub").mkdir()
@@ -34,12 +34,12 @@ class TestListed:
         assert file_names(blob) == ["a, b 'c'.docx", "ü\U0001f600.docx"]
         assert json.loads(blob.data or b"")["folders"] == ["sub"]
 
-    def test_a_path_is_never_source(self, context: FakeContext) -> None:
+    def test_path_is_never_run_as_code(self, context: FakeContext) -> None:
         path = "'); print('\"[]\"'); ('"
         assert file_names(list_folder(context, path)) is None
 
     @pytest.mark.parametrize("blob", [Blob(name="x", note="no python"), Blob(name="x", data=b"[]")])
-    def test_a_folder_that_could_not_be_listed(self, blob: Blob) -> None:
+    def test_unlistable_folder_gives_no_verdict(self, blob: Blob) -> None:
         with pytest.raises(EvaluatorFailed):
             file_names(blob)
 
@@ -52,7 +52,7 @@ class TestListed:
         ("C:/Users/Docker", "C:/Users/Docker\\a"),
     ],
 )
-def test_joined(folder: str, path: str) -> None:
+def test_join_path_uses_the_systems_separator(folder: str, path: str) -> None:
     assert join_path(folder, "a") == path
 
 
@@ -73,7 +73,7 @@ class TestWhatAnAgentMakesOfAFolder:
         parameters = {"path": str(root)}
         return FolderContents().read(FolderContents().collect(FakeContext(desktop), parameters), parameters, root)
 
-    def test_more_files_than_are_listed(self, tmp_path: Path) -> None:
+    def test_truncated_listing_does_not_prove_absence(self, tmp_path: Path) -> None:
         (tmp_path / "z").mkdir()
         (tmp_path / "z" / "backup").touch()
         for number in range(600):
@@ -82,7 +82,7 @@ class TestWhatAnAgentMakesOfAFolder:
         assert "" in found
         assert folder_goals(found, {"goals": [{"absent": "z/backup"}]}).value == 0.0
 
-    def test_files_that_must_not_be_read(self, tmp_path: Path) -> None:
+    def test_unreadable_file_has_a_mode_but_no_content(self, tmp_path: Path) -> None:
         (tmp_path / "a").write_text("x")
 
         def refuse(*_: object) -> None:
@@ -92,5 +92,5 @@ class TestWhatAnAgentMakesOfAFolder:
         assert found == {"a": {"mode": oct((tmp_path / "a").stat().st_mode & 0o777)}}
         assert folder_goals(found, {"goals": [{"present": "a", "content": "x"}]}).value == 0.0
 
-    def test_a_folder_that_is_gone(self, tmp_path: Path) -> None:
+    def test_missing_folder_is_none(self, tmp_path: Path) -> None:
         assert self.contents(tmp_path / "gone") is None

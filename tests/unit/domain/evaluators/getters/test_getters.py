@@ -60,7 +60,7 @@ class TestVmFile:
         assert Path(path).name == "mine.txt"
         assert Path(path).read_bytes() == b"A"
 
-    def test_an_absent_file_is_none_with_a_note(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_missing_file_is_none_with_a_note(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         parameters = {"path": "/c.txt", "dest": "c.txt"}
         blobs = VmFile().collect(FakeContext(desktop), parameters)
         assert "no such file" in blobs[0].note
@@ -77,18 +77,18 @@ class TestVmFile:
 
 
 class TestCloudFile:
-    def test_an_asset_of_the_task_set(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_asset_of_the_task_set_is_returned(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         parameters = {"path": "asset:wanted.txt", "dest": "wanted.txt"}
         blobs = CloudFile().collect(FakeContext(desktop, assets={"wanted.txt": b"W"}), parameters)
         assert Path(CloudFile().read(blobs, parameters, tmp_path)).read_bytes() == b"W"
 
-    def test_another_address_is_refused(self) -> None:
+    def test_address_that_is_neither_asset_nor_url_is_refused(self) -> None:
         with raises_code(Invalid, "invalid_url", mentions="asset:NAME"):
             CloudFile().check({"path": "ftp://example.org/a", "dest": "a"})
 
 
 class TestRule:
-    def test_the_rules_are_the_value(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_value_is_the_rules(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         parameters = {"rules": {"expected": [1, None]}}
         assert (
             RuleGetter().read(RuleGetter().collect(FakeContext(desktop), parameters), parameters, tmp_path)
@@ -97,16 +97,16 @@ class TestRule:
 
 
 class TestVmCommandLine:
-    def test_the_output_is_the_value(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_value_is_the_commands_output(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         parameters = {"command": ["echo", "a b"]}
         blobs = VmCommandLine().collect(FakeContext(desktop), parameters)
         assert VmCommandLine().read(blobs, parameters, tmp_path) == "a b\n"
 
-    def test_a_failing_command_still_has_an_output_and_a_note(self, desktop: FakeDesktop) -> None:
+    def test_failing_command_has_output_and_a_note(self, desktop: FakeDesktop) -> None:
         blobs = VmCommandLine().collect(FakeContext(desktop), {"command": "false"})
         assert (blobs[0].data, blobs[0].note) == (b"", "exit code 1")
 
-    def test_a_program_that_is_not_there_is_none(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_missing_program_is_none(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         parameters = {"command": "nonesuch"}
         blobs = VmCommandLine().collect(FakeContext(desktop), parameters)
         assert VmCommandLine().read(blobs, parameters, tmp_path) is None
@@ -127,19 +127,19 @@ class TestVmCommandLine:
 
 
 class TestListDirectory:
-    def test_the_tree_without_its_envelope(self, tmp_path: Path) -> None:
+    def test_value_is_the_tree_without_the_replys_envelope(self, tmp_path: Path) -> None:
         tree = {"type": "directory", "name": "a", "children": []}
         blob = Blob(name="/a", data=json.dumps({"directory_tree": tree}).encode())
         assert ListDirectory().read([blob], {"path": "/a"}, tmp_path) == tree
 
-    def test_a_refusal_is_none(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_refused_listing_is_none(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         desktop.routes["POST", "/list_directory"] = says_no
         blobs = ListDirectory().collect(FakeContext(desktop), {"path": "/a"})
         assert ListDirectory().read(blobs, {"path": "/a"}, tmp_path) is None
 
 
 class TestAccessibilityTree:
-    def test_the_tree_is_the_value(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_value_is_the_accessibility_tree(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         desktop.launch("editor")
         tree = AccessibilityTree().read(AccessibilityTree().collect(FakeContext(desktop), {}), {}, tmp_path)
         assert 'name="editor"' in tree
@@ -159,7 +159,7 @@ class TestFolderContents:
 
         desktop.commands["python"] = run
 
-    def test_files_folders_and_modes(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_content_and_modes_of_files_and_folders_are_listed(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         self.python(desktop, tmp_path)
         (tmp_path / "sub").mkdir()
         (tmp_path / "sub" / "run.sh").write_text("x")
@@ -171,7 +171,7 @@ class TestFolderContents:
         assert result["sub/run.sh"]["mode"] == "0o755"
         assert len(result["sub/run.sh"]["sha256"]) == 64
 
-    def test_no_such_folder(self, desktop: FakeDesktop, tmp_path: Path) -> None:
+    def test_missing_folder_is_none(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         self.python(desktop, tmp_path)
         parameters = {"path": str(tmp_path / "none")}
         blobs = FolderContents().collect(FakeContext(desktop), parameters)

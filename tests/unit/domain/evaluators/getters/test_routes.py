@@ -18,17 +18,17 @@ def of(reply: object) -> Blob:
 
 
 class TestAnswers:
-    def test_yes_and_no(self) -> None:
+    def test_success_is_true_and_no_is_false(self) -> None:
         assert agreed(of({"status": "success"})) is True
         assert agreed(of(says_no)) is False
         assert agreed(of(refuses("no", "no"))) is False
 
     @pytest.mark.parametrize("kind", ["bad_request", "failed", "timeout", "not_available", "forbidden"])
-    def test_any_other_refusal_leaves_the_question_open(self, kind: str) -> None:
+    def test_other_errors_give_no_verdict(self, kind: str) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="/check"):
             agreed(of(refuses("because", kind)))
 
-    def test_a_route_that_is_not_there_is_no_no(self) -> None:
+    def test_missing_route_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable"):
             agreed(ask_route(linux(), "/is_details_view"))
 
@@ -38,16 +38,16 @@ class TestAnswers:
             FakeDesktop().call("POST", "/nothing")
 
     @pytest.mark.parametrize("data", [b"[]", b"{", b"{}", None])
-    def test_damaged_evidence(self, data: bytes | None) -> None:
+    def test_damaged_evidence_gives_no_verdict(self, data: bytes | None) -> None:
         with pytest.raises(EvaluatorFailed):
             answer(Blob(name="/check", data=data))
 
 
 class TestTextAt:
-    def test_of_the_answer(self) -> None:
+    def test_text_of_the_field_is_returned(self) -> None:
         assert text_at(of({"path": "/a"}), "path") == "/a"
 
     @pytest.mark.parametrize("reply", [{"path": 1}, {}, [], says_no])
-    def test_no_text(self, reply: object) -> None:
+    def test_answer_without_the_text_gives_no_verdict(self, reply: object) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable"):
             text_at(of(reply), "path")

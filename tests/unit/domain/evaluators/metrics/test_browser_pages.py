@@ -69,13 +69,13 @@ class TestIsExpectedActiveTab:
         assert judge(name, other, rule, dialect="waa", strict_upstream=True) == waa
 
     @pytest.mark.parametrize("result", [None, "", {}, {"url": None}])
-    def test_no_page(self, result: Any) -> None:
+    def test_missing_page_scores_0(self, result: Any) -> None:
         assert judge("is_expected_active_tab", result, {"type": "url", "url": "https://a.org"}) == 0.0
 
     @pytest.mark.parametrize(
         "rule", [None, {}, {"type": "title", "url": "a"}, {"type": "url"}, {"type": "url", "url": 1}]
     )
-    def test_a_rule_without_meaning(self, rule: Any) -> None:
+    def test_invalid_rule_gives_no_verdict(self, rule: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             judge("is_expected_active_tab", "https://a.org", rule)
 
@@ -97,7 +97,7 @@ class TestIsExpectedTabs:
         assert judge("is_expected_tabs", result, rule) == 0.0
         assert judge("is_expected_tabs", result, rule, strict_upstream=True) == 1.0
 
-    def test_one_too_many(self) -> None:
+    def test_additional_tab_scores_0(self) -> None:
         rule = {"type": "url", "urls": ["https://a.org"]}
         assert judge("is_expected_tabs", self.tabs("https://a.org", "https://b.org"), rule) == 0.0
         assert judge("is_expected_tabs", [], rule) == 0.0
@@ -116,7 +116,7 @@ class TestIsCookieDeleted:
         ("host", "ours", "osworld", "waa"),
         [(".amazon.com", 0, 0, 0), ("www.amazon.com", 0, 0, 1), (".amazon.de", 1, 0, 1), ("aws.amazon.com", 1, 1, 1)],
     )
-    def test_hosts(self, host: str, ours: int, osworld: int, waa: int) -> None:
+    def test_cookies_are_matched_by_host(self, host: str, ours: int, osworld: int, waa: int) -> None:
         rows = [(1, "example.org"), (2, host)]
         assert judge("is_cookie_deleted", rows, self.RULE) == ours
         assert judge("is_cookie_deleted", rows, self.RULE, strict_upstream=True) == osworld
@@ -135,7 +135,7 @@ class TestIsExpectedUrlPatternMatch:
         assert judge("is_expected_url_pattern_match", {"url": url[:-2]}, rule) == 0.0
 
     @pytest.mark.parametrize("expected", ["manchester", ["("], [1]])
-    def test_wrong_patterns(self, expected: Any) -> None:
+    def test_invalid_patterns_give_no_verdict(self, expected: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             judge("is_expected_url_pattern_match", "https://a.org", {"expected": expected})
 
@@ -158,10 +158,10 @@ class TestIsExpectedBookmarks:
             (["https://a.org/", "https://b.example/", "https://c.example/"], 0.0),
         ],
     )
-    def test_one_address_of_each_author(self, urls: list[str], value: float) -> None:
+    def test_one_liked_address_per_author_suffices(self, urls: list[str], value: float) -> None:
         assert judge("is_expected_bookmarks", self.roots(*urls), self.LIKED) == value
 
-    def test_folders(self) -> None:
+    def test_bookmark_folders_are_compared_as_in_each_suite(self) -> None:
         rule = {"type": "bookmark_bar_folders_names", "names": ["Favorites"]}
         more = bookmark_roots(folder("Favorites"), folder("Other"), page("https://a.org"))
         assert judge("is_expected_bookmarks", bookmark_roots(folder("Favorites")), rule) == 1.0
@@ -169,7 +169,7 @@ class TestIsExpectedBookmarks:
         assert judge("is_expected_bookmarks", more, rule, dialect="waa") == 1.0
 
     @pytest.mark.parametrize("result", [None, [], {}, {"bookmark_bar": []}, {"bookmark_bar": {"children": 3}}])
-    def test_odd_roots(self, result: Any) -> None:
+    def test_malformed_bookmarks_score_0(self, result: Any) -> None:
         assert judge("is_expected_bookmarks", result, self.LIKED) == 0.0
 
     def test_an_unknown_rule(self) -> None:
@@ -188,13 +188,13 @@ class TestIsShortcutOnDesktop:
             ("GenericName=Play Puzzle Game 2048\n", 0, 0),
         ],
     )
-    def test_names(self, text: str, ours: int, published: int) -> None:
+    def test_shortcut_name_must_contain_the_expected_one(self, text: str, ours: int, published: int) -> None:
         rule = {"type": "name", "name": "Play Puzzle Game 2048"}
         result = {"a.desktop": f"[Desktop Entry]\n{text}"}
         assert judge("is_shortcut_on_desktop", result, rule) == ours
         assert judge("is_shortcut_on_desktop", result, rule, strict_upstream=True) == published
 
-    def test_commands(self) -> None:
+    def test_shortcut_command_must_contain_the_expected_one(self) -> None:
         rule = {"type": "exec", "exec": "--app-id=abc"}
         assert judge("is_shortcut_on_desktop", {"a": "Exec=chrome --app-id=abc %U\n"}, rule) == 1.0
         assert judge("is_shortcut_on_desktop", {"a": "Exec=chrome --app-id=ABC\n"}, rule) == 0.0
@@ -223,7 +223,7 @@ class TestIsShortcutOnDesktop:
 
 class TestFontSizes:
     @pytest.mark.parametrize(("size", "chrome", "edge"), [(16, 0, 1), (17, 1, 1), (99, 0, 0)])
-    def test_ranges(self, size: int, chrome: int, edge: int) -> None:
+    def test_font_size_range_is_as_in_each_suite(self, size: int, chrome: int, edge: int) -> None:
         rule = {"type": "range", "min": 16, "max": 99}
         assert judge("check_font_size", {"default_font_size": size}, rule) == chrome
         assert judge("check_edge_font_size", {"default_font_size": size}, rule, dialect="waa") == edge
@@ -236,23 +236,23 @@ class TestFontSizes:
 
 
 class TestOthers:
-    def test_history(self) -> None:
+    def test_deleted_history_scores_1_and_a_missing_one_0(self) -> None:
         rule = {"type": "keywords", "keywords": ["youtube"]}
         assert judge("check_history_deleted", [], rule) == 1.0
         assert judge("check_history_deleted", None, rule) == 0.0
 
-    def test_experiments(self) -> None:
+    def test_enabled_experiments_must_equal_the_expected_list(self) -> None:
         rule = {"type": "names", "names": ["a", "b"]}
         assert judge("check_enabled_experiments", ["a@1", "b"], rule) == 1.0
         assert judge("check_enabled_experiments", ["b", "a@1"], rule) == 0.0
         assert judge("check_enabled_experiments", None, rule) == 0.0
 
-    def test_extensions(self) -> None:
+    def test_expected_extensions_must_be_installed(self) -> None:
         rule = {"expected": ["Zoom Chrome Extension", "Momentum"]}
         assert judge("is_expected_installed_extensions", ["Momentum", "Zoom for Google Chrome", "X"], rule) == 1.0
         assert judge("is_expected_installed_extensions", [], rule) == 0.0
 
-    def test_cart(self) -> None:
+    def test_missing_cart_scores_0(self) -> None:
         assert judge("is_added_to_steam_cart", None, {"items": ["a"]}) == 0.0
 
 

@@ -26,14 +26,14 @@ def value(name: str, *arguments: Any, **options: Any) -> float:
 
 @pytest.mark.parametrize("number", HUGE)
 class TestHugeNumbers:
-    def test_cells(self, tmp_path: Path, number: str) -> None:
+    def test_huge_cell_value_scores_0(self, tmp_path: Path, number: str) -> None:
         def change(sheet: bytes) -> bytes:
             return sheet.replace(b"<v>7</v>", f"<v>{number}</v>".encode())
 
         path = str(replaced(book(tmp_path / "a.xlsx", [[7]]), {"xl/worksheets/sheet1.xml": change}))
         assert value("sheet_goals", path, {"cells": {"Sheet1!A1": {"value": 5.5}}}) == 0
 
-    def test_settings(self, tmp_path: Path, number: str) -> None:
+    def test_huge_setting_value_scores_0(self, tmp_path: Path, number: str) -> None:
         item = '<item oor:path="/org.openoffice.Office.Common/Save/Document"><prop oor:name="AutoSaveTimeIntervall">'
         (tmp_path / "a.xcu").write_text(
             f'<oor:items xmlns:oor="http://openoffice.org/2001/registry">{item}<value>{number}</value></prop></item>'
@@ -53,7 +53,7 @@ class TestHugeNumbers:
 
 
 @pytest.mark.parametrize("part", ["xl/worksheets/sheet1.xml", "xl/styles.xml"])
-def test_a_member_that_cannot_be_unpacked(tmp_path: Path, part: str) -> None:
+def test_damaged_archive_member_scores_0(tmp_path: Path, part: str) -> None:
     path = book(tmp_path / "a.xlsx", [[number, f"{number * 7919 % 1009}"] for number in range(3_000)])
     path.write_bytes(broken(path.read_bytes(), part))
     assert value("sheet_goals", str(path), {"cells": {"Sheet1!A1": {"value": 0.5}}}) == 0
@@ -61,7 +61,7 @@ def test_a_member_that_cannot_be_unpacked(tmp_path: Path, part: str) -> None:
     assert value("compare_table", str(path), str(book(tmp_path / "b.xlsx", [[1]])), rules=rules) == 0
 
 
-def test_a_book_whose_page_cannot_be_unpacked(tmp_path: Path) -> None:
+def test_epub_with_a_damaged_page_scores_0(tmp_path: Path) -> None:
     result, gold = all_cases()["waa", "compare_epub"].passing(tmp_path).args
     with zipfile.ZipFile(result) as package:
         names = [name for name in package.namelist() if name.endswith("html")]

@@ -44,14 +44,14 @@ SHOWN = {"paragraphs": ["Title", "Hello world"], "without": [".*RUBBISH.*"]}
 
 class TestDocuments:
     @pytest.mark.parametrize(("name", "right"), WORD.items())
-    def test_docx(self, name: str, right: float) -> None:
+    def test_word_documents_are_compared_as_word_shows_them(self, name: str, right: float) -> None:
         assert value("compare_docx_files", f"{name}.docx", "docx_gold.docx") == right
         assert value("compare_docx_files", "docx_gold.docx", f"{name}.docx") == right
         assert value("compare_docx_lines", f"{name}.docx", "docx_gold.docx") == right
         assert value("document_goals", f"{name}.docx", SHOWN) == right
 
     @pytest.mark.parametrize("name", ["odt_annotation_comment", "odt_bibliography_ref", "odt_variable_field"])
-    def test_odt(self, name: str) -> None:
+    def test_comments_references_and_fields_of_odt_are_ignored(self, name: str) -> None:
         assert value("compare_docx_files", f"{name}.odt", "odt_same.odt") == 1.0
 
     @pytest.mark.parametrize("name", ["d_badsz", "d_stbadtype"])
@@ -63,11 +63,11 @@ class TestDocuments:
         assert value("compare_docx_tables", "docx_gridspan_gold.docx", "docx_gridspan_gold.docx") == 1.0
 
     @pytest.mark.parametrize("name", ["docx_bold_strong", "docx_bold_parastyle", "docx_bold_second"])
-    def test_bold(self, name: str) -> None:
+    def test_effective_bold_is_recognised(self, name: str) -> None:
         assert value("document_goals", f"{name}.docx", {"bold": ["Hello world"]}) == 1.0
 
     @pytest.mark.parametrize("name", ["pp_strict", "pp_NULL", "pp_macro", "pp_ppsx"])
-    def test_pptx(self, name: str) -> None:
+    def test_repaired_presentations_equal_the_expected_one(self, name: str) -> None:
         assert value("compare_pptx_files", f"{name}.pptx", "pp_gold.pptx") == 1.0
         assert value("compare_pptx_files", "pp_gold.pptx", f"{name}.pptx") == 1.0
 
@@ -77,13 +77,13 @@ class TestDocuments:
 
 
 class TestTables:
-    def test_iso_dates(self) -> None:
+    def test_iso_date_equals_its_serial_date(self) -> None:
         assert value("compare_table", "x_isodate2.xlsx", "x_serialdate.xlsx", rules=[RULE]) == 1.0
 
     def test_two_halves_of_a_character(self) -> None:
         assert value("sheet_goals", "x_surr.xlsx", {"cells": {"#0!A1": {"value": "hi\U0001f600"}}}) == 1.0
 
-    def test_broken_numbers(self) -> None:
+    def test_invalid_numbers_in_workbooks_do_not_raise(self) -> None:
         columns = {"type": "col_props", "sheet_idx0": 0, "sheet_idx1": "EI0", "props": ["width"]}
         style = {"type": "style", "sheet_idx0": 0, "sheet_idx1": "EI0", "props": ["number_format"]}
         assert value("compare_table", "cols.xlsx", "x_gold.xlsx", rules=[columns]) == 0.0
@@ -92,7 +92,7 @@ class TestTables:
 
 
 class TestPictures:
-    def test_16_bits(self) -> None:
+    def test_pictures_of_16_bits_are_scaled(self) -> None:
         for name in ("same_picture", "check_structure_sim"):
             assert value(name, "g16_a.png", "g16_b.png") == 0.0
             assert value(name, "g8_a.png", "g16_a.png") == 1.0
@@ -101,7 +101,7 @@ class TestPictures:
         assert value("picture_goals", "g16_a.png", {"pixels": [[0, 0, [78, 78, 78]]]}) == 1.0
         assert value("picture_goals", "g16_a.png", {"pixels": [[0, 0, [255, 255, 255]]]}) == 0.0
 
-    def test_orientation(self) -> None:
+    def test_exif_orientation_is_applied(self) -> None:
         for kind in ("jpg", "png"):
             for right in (1.0, 0.0):
                 name = f"im_exif6_{'right' if right else 'wrong'}.{kind}"

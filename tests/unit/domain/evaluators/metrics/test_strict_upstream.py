@@ -49,7 +49,7 @@ def test_metrics_that_read_files_have_the_option(room: str) -> None:
 
 
 class TestReading:
-    def test_documents(self, tmp_path: Path) -> None:
+    def test_strict_upstream_reads_only_direct_runs(self, tmp_path: Path) -> None:
         mine = save(tmp_path / "a.docx", p("Rome", xml=INSERTED.format(" Oslo Bern")), table(("x",)))
         gold = save(tmp_path / "b.docx", p("Rome Oslo Bern"), table(("x",)))
         same = compare_docx_files_and_ignore_new_lines
@@ -57,7 +57,7 @@ class TestReading:
         rules = {"expected": ["Rome", "Oslo", "Bern"]}
         assert [fuzzy_place_math(mine, rules, strict_upstream=strict).value for strict in (False, True)] == [1, 0]
 
-    def test_tables_in_cells(self, tmp_path: Path) -> None:
+    def test_strict_upstream_ignores_tables_in_cells(self, tmp_path: Path) -> None:
         cell = "<w:tbl><w:tblGrid><w:gridCol/></w:tblGrid><w:tr><w:tc><w:p/>{}<w:p/></w:tc></w:tr></w:tbl>"
         text = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>"
         files = [
@@ -65,7 +65,7 @@ class TestReading:
         ]
         assert [compare_docx_tables(*files, strict_upstream=strict).value for strict in (False, True)] == [0, 1]
 
-    def test_pictures(self, tmp_path: Path) -> None:
+    def test_strict_upstream_ignores_exif_orientation(self, tmp_path: Path) -> None:
         turned = Image.Exif()
         turned[0x0112] = 3
         picture = scene()

@@ -23,8 +23,8 @@ class TestShort:
             (range(3), "0, 1, 2"),
         ],
     )
-    def test_reads_as_text(self, value: object, text: str) -> None:
+    def test_values_are_shown_as_readable_text(self, value: object, text: str) -> None:
         assert short(value) == text
 
-    def test_is_cut(self) -> None:
+    def test_long_text_is_truncated(self) -> None:
         assert short(["abc", "def"], most=8) == "'abc', ' ..."

@@ -22,7 +22,7 @@ def file(path: Path, data: bytes) -> dict[str, Any]:
 
 class TestFiles:
     @pytest.mark.parametrize("kind", ["docx", "pdf", "txt", "md", "xlsx"])
-    def test_words_in_any_kind_of_file(self, kind: str, tmp_path: Path) -> None:
+    def test_file_contains_reads_every_kind_of_file(self, kind: str, tmp_path: Path) -> None:
         prompts = ("包含标题“Harbour report”和“全部完成”的文档",)
         if kind == "xlsx":
             prompts = ("生成包含姓名、部门列的表格，其中至少2行为‘Harbour部’，列“全部完成”",)
@@ -30,7 +30,7 @@ class TestFiles:
         assert value('file_contains("f", "Harbour")', **seen) == 1.0
         assert value('file_contains("f", "Harbor")', **seen) == 0.0
 
-    def test_a_cell(self, tmp_path: Path) -> None:
+    def test_file_contains_reads_a_single_cell(self, tmp_path: Path) -> None:
         seen = file(tmp_path / "a.xlsx", make("xlsx", FileRequest("a.xlsx", ("A列为姓名，B列为部门，共2行",))))
         assert value('file_contains("f", "姓名", sheet="Sheet1", cell="A1")', **seen) == 1.0
         assert value('file_contains("f", "姓名", sheet="Sheet1", cell="B1")', **seen) == 0.0
@@ -56,10 +56,10 @@ class TestMoments:
             ("https://a.example/", "https://b.example/", 0.0),
         ],
     )
-    def test_addresses(self, wanted: str, address: str, met: float) -> None:
+    def test_open_address_is_matched(self, wanted: str, address: str, met: float) -> None:
         assert value(f'browser_url_matches("{wanted}")', addresses=[address]) == met
 
-    def test_programs_by_any_name(self) -> None:
+    def test_programs_are_matched_by_any_name(self) -> None:
         assert value('application_running("Word")', processes=["WINWORD.EXE"]) == 1.0
         assert value('application_running("EXCEL.EXE")', processes=["WINWORD.EXE"]) == 0.0
 

@@ -27,7 +27,7 @@ def judged(steps: dict[str, int], score: float | None = None, progress: float | 
 
 
 class TestOmnibench:
-    def test_worked_example(self) -> None:
+    def test_cr_and_lc_equal_the_worked_example(self) -> None:
         """Depths 1, 2, 2, 3, 3; reached a, b, c, so x x y: CR = 5/11, LC = 1 of the 2 pairs that are possible."""
         result = judged({"a": 2, "b": 5, "c": 9})
         assert result.score == 0.0
@@ -40,7 +40,7 @@ class TestOmnibench:
     def test_a_final_state_that_is_wrong_is_not_solved(self) -> None:
         assert judged({"a": 0, "b": 1, "c": 2, "e": 3, "d": 4}, score=0.5).score == 0.0
 
-    def test_progress_enters_nothing(self) -> None:
+    def test_progress_does_not_change_the_measures(self) -> None:
         assert judged({"a": 1}, progress=0.9) == judged({"a": 1}, progress=None)
 
     def test_a_graph_in_which_no_two_can_be_side_by_side_has_no_consistency(self) -> None:
@@ -48,11 +48,11 @@ class TestOmnibench:
         result = [PartResult(name=n, kind=PartKind.NODE, value=1.0, app=a, step=1) for n, a in (("a", "x"), ("b", "y"))]
         assert dict(OmniBenchScores()(spec, None, result).measures) == {"CR": 1.0}
 
-    def test_without_nodes_it_cannot_say(self) -> None:
+    def test_task_without_nodes_gives_no_verdict(self) -> None:
         with pytest.raises(EvaluatorFailed):
             OmniBenchScores()(EvaluatorSpec(calls=(), protocol="omnibench"), 1.0, [])
 
-    def test_a_node_that_nobody_saw_being_reached_cannot_be_judged(self) -> None:
+    def test_node_without_a_known_step_gives_no_verdict(self) -> None:
         spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"),), protocol="omnibench")
         with raises_code(EvaluatorFailed, "checkpoint_steps_unknown"):
             OmniBenchScores()(spec, None, [PartResult(name="a", kind=PartKind.NODE, value=1.0, app="x")])
@@ -70,12 +70,12 @@ class TestReleased:
         spec = EvaluatorSpec(calls=(), parts=parts, protocol="omnibench", strict_upstream=True)
         return dict(OmniBenchScores()(spec, None, results).measures)
 
-    def test_levels_are_counted_and_the_deepest_is_not_looked_at(self) -> None:
+    def test_strict_cr_counts_levels_without_the_deepest(self) -> None:
         """Depth 3: levels 1 and 2 are done, so all 3 count, though d and e are open. No run exceeds x x."""
         assert self.strict({"a": 2, "b": 5, "c": 9}) == {"CR": 1.0, "LC": 1.0}
 
     def test_an_open_node_ends_the_count(self) -> None:
         assert self.strict({"a": 2, "c": 3}) == {"CR": pytest.approx(1 / 3), "LC": 0.0}
 
-    def test_nothing_done(self) -> None:
+    def test_strict_measures_of_no_reached_node_are_0(self) -> None:
         assert self.strict({}) == {"CR": 0.0, "LC": 0.0}

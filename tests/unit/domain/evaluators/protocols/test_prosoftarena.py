@@ -25,14 +25,14 @@ def verdict(parts: tuple[Part, ...], *values: float, score: float | None = None)
 
 
 class TestProsoftarena:
-    def test_the_published_sample(self) -> None:
+    def test_published_sample_is_scored(self) -> None:
         """Two phases of 0.5, in order; the first is done."""
         assert verdict(phases(0.5, 0.5), 1, 0) == Verdict(score=0.5, measures={"phase:p0": 1.0, "phase:p1": 0.0})
 
     def test_weights_are_the_tasks_own(self) -> None:
         assert verdict(phases(1, 3), 1, 0).score == 0.25
 
-    def test_a_phase_counts_only_after_those_before_it(self) -> None:
+    def test_phase_counts_only_if_earlier_phases_are_reached(self) -> None:
         assert verdict(phases(0.5, 0.5), 0, 1) == Verdict(score=0.0, measures={"phase:p0": 0.0, "phase:p1": 0.0})
 
     def test_independent_phases_count_by_themselves(self) -> None:
@@ -54,11 +54,11 @@ class TestProsoftarena:
     def test_without_phases_the_calls_decide(self) -> None:
         assert verdict((), score=0.75) == Verdict(score=0.75)
 
-    def test_weights_of_nothing(self) -> None:
+    def test_weights_without_a_sum_give_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "invalid_evaluator"):
             verdict(phases(0, 0), 1, 1)
 
-    def test_nothing_to_judge_by(self) -> None:
+    def test_task_without_phases_and_calls_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "invalid_evaluator"):
             verdict(())
 

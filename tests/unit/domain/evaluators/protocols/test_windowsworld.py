@@ -16,7 +16,7 @@ def verdict(score: float | None, *values: float) -> Verdict:
 
 
 class TestWindowsworld:
-    def test_a_worked_example(self) -> None:
+    def test_measures_equal_the_worked_example(self) -> None:
         """Three of five checkpoints, and the end state is not right: S_int 0.6, S_final 0."""
         assert verdict(0.0, 1, 1, 0, 1, 0) == Verdict(score=0.0, measures={"S_final": 0.0, "S_int": 0.6})
 
@@ -26,7 +26,7 @@ class TestWindowsworld:
     def test_a_task_without_checkpoints_has_no_s_int(self) -> None:
         assert verdict(1.0).measures == {"S_final": 1.0}
 
-    def test_nearly_right_is_not_right(self) -> None:
+    def test_partly_right_final_state_scores_0(self) -> None:
         assert verdict(0.9, 1).measures["S_final"] == 0.0
 
     def test_missing_final_state_gives_no_verdict(self) -> None:
@@ -45,14 +45,14 @@ def with_assertions(score: float | None, *held: tuple[float, float]) -> Verdict:
 
 
 class TestAssertions:
-    def test_a_worked_example(self) -> None:
+    def test_assertion_measures_equal_the_worked_example(self) -> None:
         """The judge is content and the file is there; a window was not seen: half of the assertions hold."""
         assert with_assertions(1.0, (1, 1), (0, 0)) == Verdict(
             score=1.0, measures={"S_final": 1.0, "S_int": 0.5, "S_assert": 0.5, "S_agree": 1.0}
         )
 
     @pytest.mark.parametrize(("judge", "held"), [(1.0, 0), (0.0, 1)])
-    def test_they_never_replace_the_judges_verdict(self, judge: float, held: float) -> None:
+    def test_assertions_never_replace_the_judges_verdict(self, judge: float, held: float) -> None:
         """As in the paper: S_final is the judge's, whatever the files say. The disagreement is a measure."""
         verdict = with_assertions(judge, (1, held))
         assert (verdict.score, verdict.measures["S_final"]) == (judge, judge)
@@ -73,6 +73,6 @@ class TestAssertions:
         verdict = with_assertions(None, (1, 1), (0, 0))
         assert (verdict.score, verdict.measures) == (1.0, {"S_int": 0.5, "S_assert": 0.5})
 
-    def test_alone_and_not_binding_they_decide_nothing(self) -> None:
+    def test_intermediate_assertions_alone_give_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "invalid_evaluator"):
             with_assertions(None, (0, 1))

@@ -15,11 +15,11 @@ from backend.domain.model.score import Blob
         (None, None),
     ],
 )
-def test_the_third_column(data: bytes | None, expected: list[str] | None, tmp_path: Path) -> None:
+def test_value_is_the_third_column(data: bytes | None, expected: list[str] | None, tmp_path: Path) -> None:
     blob = Blob(name="/c.csv", data=data, note="absent")
     assert ConferenceCityInOrder().read([blob], {"csv_path": "/c.csv"}, tmp_path) == expected
 
 
-def test_a_field_beyond_the_readers_limit(tmp_path: Path) -> None:
+def test_oversized_csv_field_gives_none(tmp_path: Path) -> None:
     blob = Blob(name="/c.csv", data=b"a,b,c\n1,2," + b"x" * 200_000)
     assert ConferenceCityInOrder().read([blob], {"csv_path": "/c.csv"}, tmp_path) is None

@@ -2,7 +2,7 @@ from backend.domain.evaluators.getters.chrome._macys import product
 
 
 class TestProduct:
-    def test_half_the_price_and_no_less(self) -> None:
+    def test_only_the_half_price_filter_alone_counts(self) -> None:
         start = (
             "https://www.macys.com/shop/mens-clothing/mens-shirts/Sleeve_length,Price_discount_range/Short%20Sleeve,"
         )

@@ -44,7 +44,7 @@ class TestAllPngFileNames:
             (None, ("a.png",), "false"),
         ],
     )
-    def test_the_names_and_nothing_else(
+    def test_only_exactly_the_png_names_pass(
         self, text: bytes | None, files: tuple[str, ...], expected: str, tmp_path: Path
     ) -> None:
         blobs = [Blob(name="/names.txt", data=text, note="absent"), listing(*files)]
@@ -62,17 +62,19 @@ class TestIsAllDocxInArchive:
             ((), ("a,b.docx",), "true"),
         ],
     )
-    def test_names(self, left: tuple[str, ...], moved: tuple[str, ...], expected: str) -> None:
+    def test_all_moved_files_must_be_docx_by_whole_name(
+        self, left: tuple[str, ...], moved: tuple[str, ...], expected: str
+    ) -> None:
         blobs = [listing(*left), listing(*moved)]
         assert IsAllDocxInArchive().read(blobs, {"folder_path": "/d"}, NOWHERE) == expected
 
-    def test_a_listing_that_failed_leaves_it_open(self) -> None:
+    def test_failed_listing_gives_no_verdict(self) -> None:
         with pytest.raises(EvaluatorFailed):
             IsAllDocxInArchive().read([listing(), Blob(name="a", note="python broke")], {"folder_path": "/d"}, NOWHERE)
 
 
 class TestIsFileHidden:
-    def test_a_dot_hides_a_file_that_is_there(self, tmp_path: Path) -> None:
+    def test_existing_dot_file_is_hidden(self, tmp_path: Path) -> None:
         context = linux()
         context.desktop.commands["python"] = real_python
         for name in (".secret", "open"):
@@ -83,7 +85,7 @@ class TestIsFileHidden:
         assert result == ["true", "false", "false"]
 
     @pytest.mark.parametrize("python", ["1", '"true"', "null", ""])
-    def test_no_guess(self, python: str) -> None:
+    def test_unclear_answer_gives_no_verdict(self, python: str) -> None:
         with pytest.raises(EvaluatorFailed):
             value(IsFileHidden, windows(python=python), {"file_path": "C:\\a"})
 
@@ -91,23 +93,23 @@ class TestIsFileHidden:
 class TestIsFileSavedDesktop:
     PARAMETERS = {"filename": "a.txt", "textcontent": "230 days"}  # noqa: RUF012
 
-    def test_on_linux(self, tmp_path: Path) -> None:
+    def test_linux_desktop_folder_is_read(self, tmp_path: Path) -> None:
         routes = {("POST", "/desktop_path"): {"desktop_path": "/home/user/Desktop"}}
         context = linux({"/home/user/Desktop/a.txt": b"about 230 days"}, routes=routes)
         assert value(IsFileSavedDesktop, context, self.PARAMETERS, tmp_path) == "true"
 
-    def test_another_text(self, tmp_path: Path) -> None:
+    def test_file_with_another_text_is_false(self, tmp_path: Path) -> None:
         routes = {("POST", "/desktop_path"): {"desktop_path": "/home/user/Desktop"}}
         context = linux({"/home/user/Desktop/a.txt": b"231 days"}, routes=routes)
         assert value(IsFileSavedDesktop, context, self.PARAMETERS, tmp_path) == "false"
 
-    def test_no_desktop_folder(self, tmp_path: Path) -> None:
+    def test_missing_desktop_folder_is_false(self, tmp_path: Path) -> None:
         context = linux(routes={("POST", "/desktop_path"): refuses("no such folder", "not_found")})
         assert value(IsFileSavedDesktop, context, self.PARAMETERS, tmp_path) == "false"
 
 
 class TestVmFolderExistsInDocuments:
-    def test_the_folder_is_looked_for_in_documents(self) -> None:
+    def test_folder_is_searched_in_documents(self) -> None:
         asked: list[Any] = []
 
         def exists(payload: Any) -> Any:
@@ -121,7 +123,7 @@ class TestVmFolderExistsInDocuments:
         assert value(VmFolderExistsInDocuments, windows(routes=routes), {"folder_name": "MyFolder"}) is True
         assert asked == [{"path": "C:\\Users\\Docker\\Documents", "folder_name": "MyFolder"}]
 
-    def test_a_desktop_without_the_route_cannot_say(self) -> None:
+    def test_missing_route_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable"):
             value(VmFolderExistsInDocuments, linux(), {"folder_name": "MyFolder"})
 
@@ -139,7 +141,7 @@ class TestIsFilesMovedDownloads:
         context = windows(routes={("POST", "/list_directory"): answer})
         return str(value(IsFilesMovedDownloads, context, self.PARAMETERS))
 
-    def test_moved_copied_and_flat(self) -> None:
+    def test_moved_or_copied_folder_passes_and_flattened_file_fails(self) -> None:
         file = {"type": "file", "name": "example.txt"}
         test = {"type": "directory", "name": "Test", "children": [file]}
         assert self.of(self.tree(), self.tree(test)) == "true"
@@ -152,7 +154,7 @@ class TestIsFilesMovedDownloads:
 
 class TestVmLibraryFolders:
     @pytest.mark.parametrize("reply", [{"output": "C:\\a"}, {"output": [1]}, {}, []])
-    def test_an_answer_without_folders(self, reply: Any) -> None:
+    def test_answer_without_folders_gives_no_verdict(self, reply: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             value(VmLibraryFolders, windows(routes={("POST", "/library_folders"): reply}), {"library_name": "Arena"})
 
@@ -170,6 +172,6 @@ class TestZippedFolderInDesktop:
             (b"PK\x03\x04", "12345", "false"),
         ],
     )
-    def test_archives(self, data: bytes, password: str, expected: str) -> None:
+    def test_password_and_content_of_the_archive_decide(self, data: bytes, password: str, expected: str) -> None:
         parameters = {"filename": "C:\\a.7z", "password": password}
         assert value(ZippedFolderInDesktop, windows({"C:\\a.7z": data}), parameters) == expected

@@ -39,32 +39,32 @@ def last_row(data: bytes | None, folder: Path) -> Any:
         ([["Ann", 7], [None, None]], ["Ann", "7"]),
     ],
 )
-def test_a_row_as_texts(rows: list[list[Any]], expected: list[str], tmp_path: Path) -> None:
+def test_last_row_is_returned_as_texts(rows: list[list[Any]], expected: list[str], tmp_path: Path) -> None:
     assert last_row(workbook([[f"c{place}" for place in range(len(rows[0]))], *rows]), tmp_path) == expected
 
 
-def test_numbers_beyond_those_of_any_program(tmp_path: Path) -> None:
+def test_huge_integers_are_read_as_floats(tmp_path: Path) -> None:
     rows: list[list[Any]] = [["a", "b"], ["1" + "0" * 400, "1.5"], ["2" * 20, 1]]
     assert last_row(workbook(rows), tmp_path) == ["2.222222222222222e+19", "1.0"]
 
 
 @pytest.mark.parametrize("data", [None, b"", b"no workbook", workbook([["only", "a head"]]), workbook([])])
-def test_nothing_to_read(data: bytes | None, tmp_path: Path) -> None:
+def test_workbook_without_data_rows_is_none(data: bytes | None, tmp_path: Path) -> None:
     assert last_row(data, tmp_path) is None
 
 
-def test_a_damaged_workbook(tmp_path: Path) -> None:
+def test_damaged_workbook_is_none(tmp_path: Path) -> None:
     data = workbook([["a"], [1]])
     assert last_row(data[: len(data) // 2] + b"\0" * 500 + data[len(data) // 2 :], tmp_path) is None
 
 
-def test_a_workbook_that_libreoffice_saved(tmp_path: Path) -> None:
+def test_workbook_saved_by_libreoffice_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(workbook([["Name", "Cited", "h"], ["Ann", 12, 1], ["Bob Wu", 79881, 1.5]]))
     assert last_row(soffice(path, "xlsx").read_bytes(), tmp_path / "out") == ["Bob Wu", "79881", "1.5"]
 
 
-def test_too_many_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sheet_with_too_many_cells_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One cell in the last column makes a row of 16,384."""
     monkeypatch.setattr(_last_row, "MAX_CELLS", 100)
     assert last_row(workbook([[*[None] * 59, "a"], [*[None] * 59, 1]]), tmp_path) is None

@@ -14,7 +14,7 @@ NOWHERE = Path("unused")
 
 
 class TestVmCommandError:
-    def test_the_output_is_a_note(self) -> None:
+    def test_standard_output_is_a_note_of_the_error_stream(self) -> None:
         context = linux()
         context.desktop.commands["tool"] = lambda _: ExecResult(returncode=3, output="out", error="Error: no")
         blob = VmCommandError().collect(context, {"command": "tool"})[0]
@@ -25,14 +25,14 @@ class TestVmTerminalOutput:
     @pytest.mark.parametrize(
         "answer", [refuses("a program failed", "failed"), {"status": "success", "output": 7}, ["output"]]
     )
-    def test_no_guess_where_the_desktop_cannot_say(self, answer: object) -> None:
+    def test_unreadable_terminal_gives_no_verdict(self, answer: object) -> None:
         context = linux(routes={("GET", "/terminal"): answer})
         with pytest.raises(EvaluatorFailed):
             VmTerminalOutput().read(VmTerminalOutput().collect(context, {}), {}, NOWHERE)
 
 
 class TestReplay:
-    def test_keys_and_words_arrive_in_order(self) -> None:
+    def test_keys_and_text_are_pressed_in_order(self) -> None:
         context = linux()
         steps = [
             {"type": "hotkey", "param": ["ctrl", "shift"]},
@@ -46,7 +46,7 @@ class TestReplay:
             ("PRESS", ("enter",), ""),
         ]
 
-    def test_an_unknown_key(self) -> None:
+    def test_unknown_key_is_refused(self) -> None:
         with raises_code(GuestRefused, "guest_refused"):
             ReplayGetter().collect(linux(), {"trajectory": [{"type": "press", "param": "nokey"}]})
 

@@ -52,17 +52,17 @@ class TestOneDay:
             ("first monday eight months later", (2026, 11, 22), "2027-07-05"),
         ],
     )
-    def test_it_is_written_under_time(self, name: str, today: tuple[int, int, int], found: str) -> None:
+    def test_one_date_is_stored_as_time(self, name: str, today: tuple[int, int, int], found: str) -> None:
         rules = {"relativeTime": {"from": name}, "expected": {"time": "{Year}-{Month0D}-{Day0D}"}}
         assert expected(rules, at(*today)) == {"time": found}
 
     @pytest.mark.parametrize(("name", "today"), [("four", (2026, 8, 9)), ("eight", (2026, 4, 9))])
-    def test_december_is_a_month(self, name: str, today: tuple[int, int, int]) -> None:
+    def test_december_does_not_raise(self, name: str, today: tuple[int, int, int]) -> None:
         """OSWorld asks for month 0 here, and raises."""
         rules = {"relativeTime": {"from": f"first monday {name} months later"}, "expected": {"time": "{Month} {DayD}"}}
         assert expected(rules, at(*today)) == {"time": "Dec 7"}
 
-    def test_each_of_several_templates(self) -> None:
+    def test_every_template_of_a_list_is_filled_in(self) -> None:
         rules = {
             "relativeTime": {"from": "next Monday"},
             "expected": {"fromStation": ["BOM"], "time": ["{Year}", "{DayD}"]},
@@ -91,7 +91,7 @@ class TestStretch:
             ("this Saturday", "this Sunday", ("11-28", "11-29")),
         ],
     )
-    def test_from_and_to(self, first: str, second: str, found: tuple[str, str]) -> None:
+    def test_two_dates_are_stored_as_from_and_to(self, first: str, second: str, found: tuple[str, str]) -> None:
         """Counted from a Wednesday."""
         form = "{Month0D}-{Day0D}"
         rules = {"relativeTime": {"from": first, "to": second}, "expected": {"from": form, "to": form, "city": "X"}}
@@ -118,12 +118,12 @@ class TestStretch:
 
 
 class TestCodes:
-    def test_all(self) -> None:
+    def test_every_placeholder_is_formatted(self) -> None:
         codes = ("DoW", "Month", "MonthFull", "month", "MonthD", "Month0D", "DayD", "Day0D", "Year")
         result = "Sun Feb February february 2 02 1 01 2026"
         assert format_day(" ".join("{" + code + "}" for code in codes), date(2026, 2, 1)) == result
 
-    def test_one_code_twice(self) -> None:
+    def test_repeated_placeholder_is_replaced_everywhere(self) -> None:
         """OSWorld replaces the first only."""
         assert format_day("{DayD}/{DayD} {Nonsense}", date(2026, 2, 1)) == "1/1 {Nonsense}"
 
@@ -131,31 +131,31 @@ class TestCodes:
 class TestZones:
     RULES = {"relativeTime": {"from": "this month"}, "expected": {"time": "{DayD}"}}  # noqa: RUF012
 
-    def test_the_rules_own(self) -> None:
+    def test_time_zone_of_the_rules_counts_first(self) -> None:
         rules = {**self.RULES, "timezone": "America/New_York"}
         assert expected(rules, at(2026, 11, 22, hour=2)) == {"time": "21"}
 
-    def test_the_desktops(self) -> None:
+    def test_time_zone_of_the_desktop_is_the_default(self) -> None:
         assert expected(self.RULES, at(2026, 11, 22, hour=23, offset=2 * 3600)) == {"time": "23"}
 
-    def test_the_desktop_is_asked_only_if_the_rules_have_none(self) -> None:
+    def test_desktop_is_queried_only_if_the_rules_have_no_zone(self) -> None:
         context = linux(time=1.0, python="3600")
         rules = {**self.RULES, "timezone": "Europe/Zurich"}
         assert RuleRelativeTime().collect(context, {"rules": rules})[0].data == b'{"clock": 1.0}'
         assert RuleRelativeTime().collect(context, {"rules": self.RULES})[0].data == b'{"clock": 1.0, "offset": 3600}'
 
     @pytest.mark.parametrize("python", ["nonsense", "", "9" * 5000])
-    def test_a_desktop_that_says_nonsense(self, python: str) -> None:
+    def test_invalid_answer_of_the_desktop_gives_no_verdict(self, python: str) -> None:
         blobs = RuleRelativeTime().collect(linux(time=1.0, python=python), {"rules": self.RULES})
         with pytest.raises(EvaluatorFailed):
             RuleRelativeTime().read(blobs, {"rules": self.RULES}, NOWHERE)
 
     @pytest.mark.parametrize("blob", [Blob(name="clock"), as_json("clock", []), as_json("clock", {"clock": "x"})])
-    def test_evidence_without_a_time(self, blob: Blob) -> None:
+    def test_evidence_without_a_time_gives_no_verdict(self, blob: Blob) -> None:
         with pytest.raises(EvaluatorFailed):
             RuleRelativeTime().read([blob], {"rules": self.RULES}, NOWHERE)
 
-    def test_scoring_again_finds_the_same_day(self) -> None:
+    def test_reevaluation_uses_the_recorded_day(self) -> None:
         blob = at(2026, 11, 22)
         assert expected(self.RULES, blob) == expected(self.RULES, Blob.model_validate(blob.model_dump()))
 

@@ -11,7 +11,7 @@ def read(files: dict[str, bytes], folder: Path) -> bytes | None:
     return None if path is None else Path(path).read_bytes()
 
 
-def test_a_newer_gimp(tmp_path: Path) -> None:
+def test_folder_of_a_newer_gimp_is_read(tmp_path: Path) -> None:
     assert read({"~/.config/GIMP/3.0/gimprc": b"3"}, tmp_path) == b"3"
 
 

@@ -45,7 +45,7 @@ def broken(package: bytes) -> bytes:
 
 class TestAudioInSlide:
     @pytest.mark.parametrize("target", ["../media/media1.wav", "/ppt/media/media1.wav"])
-    def test_a_sound_in_the_file(self, target: str, tmp_path: Path) -> None:
+    def test_embedded_sound_is_returned(self, target: str, tmp_path: Path) -> None:
         package = with_link("audio", target, b"RIFF")
         path = Path(value(AudioInSlide, desktop(package), tmp_path))
         assert (path.name, path.read_bytes()) == ("media1.wav", b"RIFF")
@@ -54,38 +54,38 @@ class TestAudioInSlide:
         "target",
         ["file:///home/user/Desktop/my%20song.mp3", "my%20song.mp3", "/home/user/Desktop/my song.mp3"],
     )
-    def test_a_sound_that_is_linked(self, target: str, tmp_path: Path) -> None:
+    def test_linked_sound_is_returned(self, target: str, tmp_path: Path) -> None:
         """OSWorld takes the address for a path as it is written, and raises for one without `file://`."""
         package = with_link("audio", target, external=True)
         context = desktop(package, {"/home/user/Desktop/my song.mp3": b"ID3"})
         path = Path(value(AudioInSlide, context, tmp_path))
         assert (path.name, path.read_bytes()) == ("sound.mp3", b"ID3")
 
-    def test_a_link_to_nothing(self, tmp_path: Path) -> None:
+    def test_link_to_a_missing_file_is_none(self, tmp_path: Path) -> None:
         assert value(AudioInSlide, desktop(with_link("audio", "gone.mp3", external=True)), tmp_path) is None
 
-    def test_a_link_that_was_not_followed_is_not_an_absence(self, tmp_path: Path) -> None:
+    def test_unfollowed_link_gives_no_verdict(self, tmp_path: Path) -> None:
         context = linux({FILE: with_link("audio", "a.mp3", external=True)})
         with raises_code(EvaluatorFailed, "evidence_missing"):
             value(AudioInSlide, context, tmp_path)
 
-    def test_a_sound_on_another_slide(self, tmp_path: Path) -> None:
+    def test_sound_on_another_slide_is_ignored(self, tmp_path: Path) -> None:
         package = with_link("audio", "../media/media1.wav", b"RIFF", slide=1)
         assert value(AudioInSlide, desktop(package), tmp_path) is None
         assert value(AudioInSlide, desktop(package, slide=1), tmp_path, slide_index=1).endswith("media1.wav")
 
     @pytest.mark.parametrize("target", ["../../../../etc/passwd", "../media/gone.wav", ""])
-    def test_a_target_that_is_no_part(self, target: str, tmp_path: Path) -> None:
+    def test_link_target_outside_the_package_is_none(self, target: str, tmp_path: Path) -> None:
         assert value(AudioInSlide, desktop(with_link("audio", target)), tmp_path) is None
 
-    def test_more_links_than_are_followed(self, tmp_path: Path) -> None:
+    def test_linked_sound_that_was_not_reported_is_none(self, tmp_path: Path) -> None:
         """An agent can write any number of them: that is no failure of the evaluation."""
         package = with_link("audio", "a.mp3", external=True)
         reply = rels(package).replace("a.mp3", "another.mp3")
         assert value(AudioInSlide, linux({FILE: package}, python=json.dumps(reply)), tmp_path) is None
 
     @pytest.mark.parametrize("data", [b"", b"no zip", presentation()[:9000], broken(with_link("audio", "a.mp3"))])
-    def test_a_damaged_file(self, data: bytes, tmp_path: Path) -> None:
+    def test_damaged_file_is_none(self, data: bytes, tmp_path: Path) -> None:
         assert value(AudioInSlide, linux({FILE: data}, python="null"), tmp_path) is None
 
     def test_the_worker_never_opens_the_archive(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ class TestAudioInSlide:
         monkeypatch.setattr(zipfile, "ZipFile", None)
         assert [blob.name for blob in AudioInSlide().collect(context, PARAMETERS)][2:] == ["/home/user/Desktop/a.mp3"]
 
-    def test_the_script_works_in_a_real_python(self, tmp_path: Path) -> None:
+    def test_link_script_runs_in_a_real_python(self, tmp_path: Path) -> None:
         path = tmp_path / "slides's.pptx"
         path.write_bytes(with_link("audio", "a.mp3", external=True))
         context = linux({str(path): path.read_bytes(), str(tmp_path / "a.mp3"): b"ID3"})
@@ -104,12 +104,12 @@ class TestAudioInSlide:
 
 
 class TestBackgroundImageInSlide:
-    def test_a_picture_in_the_file(self, tmp_path: Path) -> None:
+    def test_embedded_background_is_returned(self, tmp_path: Path) -> None:
         package = with_link("image", "../media/image7.png", b"PNG")
         path = Path(value(BackgroundImageInSlide, desktop(package), tmp_path))
         assert (path.name, path.read_bytes()) == ("image7.png", b"PNG")
 
-    def test_a_file_that_libreoffice_saved(self, tmp_path: Path) -> None:
+    def test_file_saved_by_libreoffice_is_read(self, tmp_path: Path) -> None:
         """It names the parts anew."""
         picture = canvas(64, 48, circle="red")
         path = tmp_path / "slides.pptx"
@@ -119,11 +119,11 @@ class TestBackgroundImageInSlide:
         assert Image.open(result).convert("RGB").tobytes() == Image.open(BytesIO(picture)).convert("RGB").tobytes()
         assert value(BackgroundImageInSlide, desktop(package), tmp_path / "out") is None
 
-    def test_a_picture_of_another_slide(self, tmp_path: Path) -> None:
+    def test_background_of_another_slide_is_ignored(self, tmp_path: Path) -> None:
         package = with_link("image", "../media/image7.png", b"PNG")
         assert value(BackgroundImageInSlide, desktop(package), tmp_path, slide_index=1) is None
 
-    def test_a_slide_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_missing_slide_is_none(self, tmp_path: Path) -> None:
         assert value(BackgroundImageInSlide, desktop(presentation()), tmp_path, slide_index=9) is None
 
 
@@ -140,6 +140,6 @@ class TestLinks:
             ("a.mp3", "C:\\Users\\x\\a.mp3"),
         ],
     )
-    def test_paths_on_windows(self, target: str, path: str) -> None:
+    def test_windows_paths_are_resolved(self, target: str, path: str) -> None:
         link = Relationship(id="1", type="audio", target=target, outside=True)
         assert desktop_path(link, "C:\\Users\\x\\slides.pptx") == path

@@ -16,7 +16,7 @@ VLC = {"app_class_name": "VLC"}
 
 
 class TestVmWindowSize:
-    def test_the_first_of_the_class_in_any_case(self) -> None:
+    def test_first_window_of_the_class_counts_ignoring_case(self) -> None:
         result = [
             {"class": ["xterm", "XTerm"], "width": 1, "height": 1},
             {"class": ["vlc", "Vlc"], "width": 640, "height": 480},
@@ -30,11 +30,11 @@ class TestVmWindowSize:
         assert VmWindowSize().read(VmWindowSize().collect(context, VLC), VLC, NOWHERE) == {"width": 7, "height": 8}
 
     @pytest.mark.parametrize("said", ["null", '[{"class": 1}]', '[{"class": ["vlc"], "width": "x"}]', "["])
-    def test_a_damaged_list(self, said: str) -> None:
+    def test_damaged_window_list_gives_no_verdict(self, said: str) -> None:
         with pytest.raises(EvaluatorFailed):
             VmWindowSize().read([Blob(name="w", data=said.encode())], VLC, NOWHERE)
 
-    def test_without_python_in_the_desktop(self) -> None:
+    def test_desktop_without_python_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="no python here"):
             VmWindowSize().read(VmWindowSize().collect(linux(), VLC), VLC, NOWHERE)
 

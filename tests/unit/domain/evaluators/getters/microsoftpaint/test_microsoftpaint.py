@@ -40,11 +40,11 @@ class TestIsRedCirclePresentOnCanvas:
             (canvas(4, 4, circle="red"), False),
         ],
     )
-    def test_pictures(self, data: bytes, expected: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    def test_red_circle_is_recognised(self, data: bytes, expected: bool, tmp_path: Path) -> None:  # noqa: FBT001
         assert IsRedCirclePresentOnCanvas().read(blob(data), {"filepath": "a.png"}, tmp_path) is expected
 
     @pytest.mark.parametrize("data", [None, b"", b"no picture", canvas(100, 100, circle="red")[:300]])
-    def test_no_picture(self, data: bytes | None, tmp_path: Path) -> None:
+    def test_unreadable_picture_is_false(self, data: bytes | None, tmp_path: Path) -> None:
         assert IsRedCirclePresentOnCanvas().read(blob(data), {"filepath": "a.png"}, tmp_path) is False
 
 
@@ -53,7 +53,7 @@ class TestImageDimensionMatchesInput:
         ("width", "height", "expected"),
         [("800", "600", True), (800, 600, True), ("600", "800", False), ("800.5", 600, False)],
     )
-    def test_sizes(self, width: str, height: str, expected: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    def test_width_and_height_must_match(self, width: str, height: str, expected: bool, tmp_path: Path) -> None:  # noqa: FBT001
         parameters = {"filepath": "a.png", "width": width, "height": height}
         ImageDimensionMatchesInput().check(parameters)
         assert ImageDimensionMatchesInput().read(blob(canvas(800, 600)), parameters, tmp_path) is expected

@@ -14,7 +14,7 @@ def content(name: str, data: bytes, folder: Path) -> Any:
 
 
 class TestRead:
-    def test_a_workbook_is_what_its_cells_show(self, tmp_path: Path) -> None:
+    def test_workbook_content_is_its_cells_values(self, tmp_path: Path) -> None:
         """Neither places in its list of texts, nor who wrote it and when."""
         assert content("a.xlsx", workbook([["milk", 2], ["=1+1", "tea"]]), tmp_path) == "milk\n2\ntea"
 
@@ -22,5 +22,5 @@ class TestRead:
     def test_a_damaged_file_has_no_content(self, name: str, tmp_path: Path) -> None:
         assert content(name, b"PK\x03\x04 and no more", tmp_path) is None
 
-    def test_a_text_of_any_ending(self, tmp_path: Path) -> None:
+    def test_text_file_of_any_extension_is_read(self, tmp_path: Path) -> None:
         assert content("a.py", "Größe\r\nzwei".encode(), tmp_path) == "Größe\nzwei"

@@ -19,7 +19,7 @@ def found(name: str, output: str = "", returncode: int = 0, error: str = "") -> 
 class TestXfconf:
     NAME = "xfconf xfwm4 /general/theme"
 
-    def test_a_value(self) -> None:
+    def test_set_property_is_returned(self) -> None:
         assert found(self.NAME, "Daloa\n") == "Daloa"
 
     def test_unset_property_is_none(self) -> None:
@@ -27,7 +27,7 @@ class TestXfconf:
         assert found(self.NAME, returncode=1, error=said) is None
         assert found(self.NAME, said, returncode=1) is None
 
-    def test_a_desktop_that_cannot_be_asked_gives_no_verdict(self) -> None:
+    def test_failed_xfconf_query_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable"):
             found(self.NAME, returncode=1, error="Failed to init libxfconf: no bus")
 
@@ -46,7 +46,7 @@ class TestRegistry:
             ("    Other    REG_SZ    x", None),
         ],
     )
-    def test_values(self, line: str, expected: str | None) -> None:
+    def test_registry_types_are_converted_to_text(self, line: str, expected: str | None) -> None:
         assert found(self.NAME, f"\r\nHKEY_CURRENT_USER\\Control Panel\\Desktop\r\n{line}\r\n\r\n") == expected
 
     def test_unset_value_is_none(self) -> None:
@@ -54,6 +54,6 @@ class TestRegistry:
 
 
 @pytest.mark.parametrize("name", ["xfconf xfwm4", "registry HKCU", "dconf a b", "gsettings"])
-def test_a_place_of_another_form_is_refused(name: str) -> None:
+def test_malformed_setting_name_is_refused(name: str) -> None:
     with raises_code(Invalid, "invalid_check", mentions="gsettings or xfconf"):
         GETTER.check({"name": name, "value": 1})

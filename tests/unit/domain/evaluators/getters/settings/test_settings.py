@@ -42,26 +42,26 @@ class TestRegistry:
             ("    Name    REG_BINARY    43420100", "43420100"),
         ],
     )
-    def test_values(self, line: str, expected: str) -> None:
+    def test_registry_values_are_parsed_by_type(self, line: str, expected: str) -> None:
         assert self.of(f"\r\nHKEY_CURRENT_USER\\Key\r\n{line}\r\n\r\n") == expected
 
-    def test_a_name_with_spaces(self) -> None:
+    def test_value_name_with_spaces_is_read(self) -> None:
         assert self.of("\r\nHKEY_CURRENT_USER\\Key\r\n    My Name    REG_SZ    x\r\n", name="My Name") == "x"
 
-    def test_no_such_value(self) -> None:
+    def test_missing_value_is_none(self) -> None:
         assert self.of("", returncode=1) is None
 
     @pytest.mark.parametrize("output", ["", "garbage", "    Other    REG_SZ    x"])
-    def test_an_answer_without_the_value_is_not_an_absence(self, output: str) -> None:
+    def test_answer_without_the_value_gives_no_verdict(self, output: str) -> None:
         with pytest.raises(EvaluatorFailed):
             self.of(output)
 
-    def test_a_desktop_without_a_registry_cannot_say(self) -> None:
+    def test_missing_registry_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="registry cannot be queried"):
             text(query_registry(linux(), "HKCU\\Key", "Name"))
 
     @pytest.mark.parametrize("evidence", [[], {}, {"output": 7}])
-    def test_damaged_evidence(self, evidence: Any) -> None:
+    def test_damaged_evidence_gives_no_verdict(self, evidence: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             text(as_json("HKCU\\Key\\Name", evidence))
 
@@ -79,23 +79,23 @@ class TestNightLight:
             (settings(scheduled=False, by_the_sun=True), False),
         ],
     )
-    def test_schedules(self, data: bytes, expected: Any) -> None:
+    def test_schedule_fields_are_parsed(self, data: bytes, expected: Any) -> None:
         """From midnight on WAA's getter reads other bytes: it counts from the front."""
         assert schedule(data) == expected
 
     @pytest.mark.parametrize("data", [b"", b"\0" * 40, settings()[:-30], b"CB\1\0" + b"\x2a" * 5000, b"CB\1\0\x07"])
-    def test_another_form_is_not_guessed(self, data: bytes) -> None:
+    def test_unknown_form_gives_no_verdict(self, data: bytes) -> None:
         with pytest.raises(EvaluatorFailed):
             schedule(data)
 
-    def test_the_places_that_waa_reads(self) -> None:
+    def test_samples_have_the_bytes_that_waa_reads(self) -> None:
         """Byte 24 says that there is a schedule, 28 has the hour of its beginning, 33 that of its end."""
         data = settings((19, 0), (7, 0))
         assert (data[24], data[28], data[33]) == (1, 19, 7)
         assert (settings((19, 30), (7, 0))[30], settings((19, 30), (7, 0))[35]) == (30, 7)
         assert settings(by_the_sun=True)[28] == 202
 
-    def test_values(self) -> None:
+    def test_registry_values_are_parsed_by_type(self) -> None:
         def of(data: str) -> Any:
             return value(NightLightState, registry={(KEY, "Data"): ("REG_BINARY", data)})
 
@@ -114,16 +114,16 @@ class TestOtherSettings:
         assert value(StorageSenseRunFrequency, registry=registry) == expected
 
     @pytest.mark.parametrize(("path", "expected"), [("", "True"), ("C:\\a.jpg", "False")])
-    def test_desktop_background(self, path: str, expected: str) -> None:
+    def test_empty_wallpaper_path_means_plain_colour(self, path: str, expected: str) -> None:
         registry = {(desktop_background.KEY, "WallPaper"): ("REG_SZ", path)}
         assert value(DesktopBackground, registry=registry) == expected
 
-    def test_notifications_that_are_on(self) -> None:
+    def test_enabled_notifications_are_false(self) -> None:
         registry = {(SystemNotifications.__module__, ""): ("", "")}
         assert value(SystemNotifications, registry=registry) == "False"
 
     @pytest.mark.parametrize(
         ("hour", "expected"), [(0, "00:00 AM"), (7, "07:00 AM"), (12, "00:00 PM"), (19, "07:00 PM")]
     )
-    def test_times(self, hour: int, expected: str) -> None:
+    def test_times_are_formatted_on_a_12_hour_clock(self, hour: int, expected: str) -> None:
         assert format_time(hour, 0) == expected

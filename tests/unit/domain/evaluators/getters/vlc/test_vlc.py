@@ -18,7 +18,7 @@ NOWHERE = Path("unused")
 
 
 class TestVlcPlayingInfo:
-    def test_it_signs_in_as_the_tasks_set_vlc_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_request_uses_the_password_that_tasks_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[Any] = []
         context = linux()
 
@@ -32,7 +32,7 @@ class TestVlcPlayingInfo:
         assert (port, path) == (8080, "/requests/status.xml")
         assert b64decode(more["headers"]["Authorization"].removeprefix("Basic ")) == b":password"
 
-    def test_a_page_that_says_no_is_not_a_status(self, tmp_path: Path) -> None:
+    def test_error_page_is_not_taken_for_a_status(self, tmp_path: Path) -> None:
         context = linux()
         context.answers[8080, "/requests/status.xml"] = _reply(b"<html>401</html>", status=401)
         blobs = VlcPlayingInfo().collect(context, {"dest": "s.xml"})
@@ -41,7 +41,7 @@ class TestVlcPlayingInfo:
 
 
 class TestVlcConfig:
-    def test_on_linux(self, tmp_path: Path) -> None:
+    def test_linux_configuration_is_returned(self, tmp_path: Path) -> None:
         blobs = VlcConfig().collect(linux({"~/.config/vlc/vlcrc": b"x=1"}), {"dest": "vlcrc"})
         assert Path(VlcConfig().read(blobs, {"dest": "vlcrc"}, tmp_path)).read_bytes() == b"x=1"
 
@@ -52,17 +52,17 @@ class TestDefaultVideoPlayer:
         context.desktop.commands["command"] = lambda _: ExecResult(returncode=returncode, output=output)
         return DefaultVideoPlayer().read(DefaultVideoPlayer().collect(context, {}), {}, NOWHERE)
 
-    def test_the_most_frequent(self) -> None:
+    def test_player_of_most_types_is_returned(self) -> None:
         assert self.of("/usr/bin/xdg-mime\nvlc.desktop\ntotem.desktop\nvlc.desktop\n\n") == "vlc.desktop"
 
-    def test_no_video_has_one(self) -> None:
+    def test_unset_player_is_unknown(self) -> None:
         assert self.of("/usr/bin/xdg-mime\n\n") == "unknown"
 
-    def test_a_desktop_without_the_program_cannot_say(self) -> None:
+    def test_missing_program_gives_no_verdict(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="xdg-mime"):
             self.of("", returncode=9)
 
-    def test_each_type_once(self) -> None:
+    def test_video_types_have_no_duplicates(self) -> None:
         assert len(TYPES.split()) == len(set(TYPES.split())) == 43
 
 
@@ -70,5 +70,5 @@ def _reply(body: bytes, status: int = 200) -> WebReply:
     return WebReply(url="", status=status, headers={}, body=body, fetched_at=0.0)
 
 
-def test_contexts_answer_only_what_they_have() -> None:
+def test_context_without_http_gives_no_playing_info() -> None:
     assert VlcPlayingInfo().collect(FakeContext(linux().desktop), {"dest": "s"})[0].data is None

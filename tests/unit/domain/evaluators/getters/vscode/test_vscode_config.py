@@ -21,7 +21,7 @@ def value(context: FakeContext, folder: Path) -> Any:
     return VscodeConfig().read(VscodeConfig().collect(context, PARAMETERS), PARAMETERS, folder)
 
 
-def test_the_command_is_called_in_vs_codes_window(tmp_path: Path) -> None:
+def test_command_is_typed_into_vs_codes_window(tmp_path: Path) -> None:
     context = code()
     windows: list[str] = []
 
@@ -40,13 +40,13 @@ def test_the_command_is_called_in_vs_codes_window(tmp_path: Path) -> None:
     ]
 
 
-def test_without_the_file_what_vs_code_has_noted_of_its_workspaces(tmp_path: Path) -> None:
+def test_workspace_list_is_used_without_the_extensions_file(tmp_path: Path) -> None:
     context = code(workspaces='{"folder": "file:///home/user/project"}')
     assert "project" in Path(value(context, tmp_path)).read_text()
     assert "no such file" in VscodeConfig().collect(context, PARAMETERS)[0].note
 
 
-def test_vs_code_was_closed(tmp_path: Path) -> None:
+def test_closed_vs_code_gives_none_without_any_input(tmp_path: Path) -> None:
     context = code()
     context.desktop.open_windows.clear()
     assert value(context, tmp_path) is None

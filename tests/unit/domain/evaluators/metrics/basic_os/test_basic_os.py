@@ -35,10 +35,10 @@ class TestCheckGnomeFavoriteApps:
             ("No such schema", 0),
         ],
     )
-    def test_lists(self, text: str | None, value: int) -> None:
+    def test_favourites_must_be_the_same_names_in_any_order(self, text: str | None, value: int) -> None:
         assert check_gnome_favorite_apps(text, self.RULES).value == value
 
-    def test_no_favourites_may_be_wanted(self) -> None:
+    def test_empty_list_of_favourites_may_be_expected(self) -> None:
         assert check_gnome_favorite_apps("@as []\n", {"expected": []}).value == 1
 
     @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ class TestCheckGnomeFavoriteApps:
         assert check_gnome_favorite_apps(text, self.RULES).value == 0
 
     @pytest.mark.parametrize("rules", [{}, {"expected": "a.desktop"}, {"expected": None}, None])
-    def test_rules_without_meaning(self, rules: Any) -> None:
+    def test_invalid_rules_give_no_verdict(self, rules: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             check_gnome_favorite_apps("[]", rules)
 
@@ -70,11 +70,11 @@ class TestIsUtc0:
             ("n/a", 0),
         ],
     )
-    def test_zones(self, zone: str, value: int) -> None:
+    def test_only_zones_of_offset_zero_pass(self, zone: str, value: int) -> None:
         assert is_utc_0(STATUS.format(zone)).value == value
 
     @pytest.mark.parametrize("text", [None, "", "System has not been booted with systemd\n", "a\nb\nc\nx +0000)"])
-    def test_another_text(self, text: str | None) -> None:
+    def test_output_without_time_zone_scores_0(self, text: str | None) -> None:
         assert is_utc_0(text).value == 0
 
 
@@ -83,7 +83,7 @@ class TestCheckTextEnlarged:
         ("text", "value"),
         [("1.25\n", 1), ("1.0", 0), ("0.9", 0), ("nan", 0), ("inf", 0), ("", 0), (None, 0), ("x", 0), ("1_5", 0)],
     )
-    def test_factors(self, text: str | None, value: int) -> None:
+    def test_only_factors_above_1_pass(self, text: str | None, value: int) -> None:
         assert check_text_enlarged(text).value == value
 
 
@@ -97,7 +97,7 @@ class TestCheckMovedJpgs:
         ("names", "value"),
         [(("b.jpg", "a.jpg"), 1), (("a.jpg",), 0), (("a.jpg", "b.jpg", "c.jpg"), 0), (("a.jpg", "B.jpg"), 0), ((), 0)],
     )
-    def test_names(self, names: tuple[str, ...], value: int) -> None:
+    def test_folder_must_have_exactly_these_names(self, names: tuple[str, ...], value: int) -> None:
         assert check_moved_jpgs(self.tree(*names), self.RULES).value == value
 
     def test_missing_parts_are_reported(self) -> None:
@@ -105,10 +105,10 @@ class TestCheckMovedJpgs:
         assert "missing 'b.jpg', not expected 'x.png'" in reason
 
     @pytest.mark.parametrize("tree", [None, {}, [], {"children": None}, {"children": ["a.jpg"]}])
-    def test_no_folder(self, tree: Any) -> None:
+    def test_missing_or_malformed_folder_scores_0(self, tree: Any) -> None:
         assert check_moved_jpgs(tree, self.RULES).value == 0
 
-    def test_nothing_wanted(self) -> None:
+    def test_empty_expectation_gives_no_verdict(self) -> None:
         with pytest.raises(EvaluatorFailed):
             check_moved_jpgs(self.tree(), {"expected": []})
 
@@ -123,13 +123,13 @@ class TestIsInVmClickboard:
             ("/a/b.docx", "", 0),
         ],
     )
-    def test_texts(self, expected: Any, clipboard: str, value: int) -> None:
+    def test_every_expected_text_must_be_in_the_clipboard(self, expected: Any, clipboard: str, value: int) -> None:
         assert is_in_vm_clickboard({"expected": expected}, clipboard).value == value
 
     @pytest.mark.parametrize("rules", [{}, {"expected": ""}, {"expected": []}, {"expected": [1]}, {"expected": 7}])
-    def test_rules_without_meaning(self, rules: Any) -> None:
+    def test_invalid_rules_give_no_verdict(self, rules: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             is_in_vm_clickboard(rules, "x")
 
-    def test_a_clipboard_that_could_not_be_read(self) -> None:
+    def test_unreadable_clipboard_scores_0(self) -> None:
         assert is_in_vm_clickboard({"expected": "x"}, None).value == 0.0

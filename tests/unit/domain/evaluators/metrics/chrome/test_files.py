@@ -41,29 +41,29 @@ class TestComparePdfs:
             (long_text(3000)[:1], long_text(3000, 5)[:1], 0.8640907862739798),
         ],
     )
-    def test_as_upstream(self, tmp_path: Path, one: list[str], other: list[str], value: float) -> None:
+    def test_text_similarity_is_upstreams(self, tmp_path: Path, one: list[str], other: list[str], value: float) -> None:
         assert judge("compare_pdfs", *pdfs(tmp_path, one, other)).value == pytest.approx(value, abs=1e-6)
 
-    def test_several(self, tmp_path: Path) -> None:
+    def test_score_of_several_files_is_their_mean(self, tmp_path: Path) -> None:
         right = write_pdf(tmp_path / "a.pdf", ["One"])
         result = judge("compare_pdfs", [right, None], [right, right])
         assert result.value == 0.5
         assert "file 2: the file does not exist" in result.reasons
 
-    def test_scans(self, tmp_path: Path) -> None:
+    def test_scans_are_compared_by_their_look(self, tmp_path: Path) -> None:
         pair = pdfs(tmp_path, [], [], ([drawing(1)], [drawing(5)]))
         assert judge("compare_pdfs", *pair).value == 0.0
         assert judge("compare_pdfs", *pair, strict_upstream=True).value == 1.0
         assert judge("compare_pdfs", pair[0], pair[0]).value == 1.0
 
-    def test_long_texts_within_their_time(self, tmp_path: Path) -> None:
+    def test_long_texts_are_compared_in_bounded_time(self, tmp_path: Path) -> None:
         pages = long_text(120_000)
         pair = pdfs(tmp_path, pages, [page[::-1] for page in pages])
         assert judge("compare_pdfs", *pair).value < 0.1
         pair = pdfs(tmp_path, pages, [*pages[:-1], "End"])
         assert 0.9 < judge("compare_pdfs", *pair).value < 1.0
 
-    def test_of_libreoffice(self, tmp_path: Path) -> None:
+    def test_pdfs_of_libreoffice_differ_by_their_text(self, tmp_path: Path) -> None:
         if shutil.which("soffice") is None:
             pytest.skip("needs LibreOffice: make setup APPS=full")
         for name, number in (("a", "12.5"), ("b", "12.6")):
@@ -87,20 +87,22 @@ class TestComparePdfImages:
             ([drawing(1)], [drawing(1), drawing(2)], 0.0),
         ],
     )
-    def test_as_upstream(self, tmp_path: Path, one: list[Any], other: list[Any], value: float) -> None:
+    def test_picture_comparison_is_upstreams(
+        self, tmp_path: Path, one: list[Any], other: list[Any], value: float
+    ) -> None:
         assert judge("compare_pdf_images", *pdfs(tmp_path, ["x"], ["x"], (one, other))).value == value
 
-    def test_colours(self, tmp_path: Path) -> None:
+    def test_pictures_that_differ_in_colour_score_0(self, tmp_path: Path) -> None:
         pair = pdfs(tmp_path, ["x"], ["x"], ([drawing(1, colour="darkgreen")], [drawing(1)]))
         assert judge("compare_pdf_images", *pair).value == 0.0
         assert judge("compare_pdf_images", *pair, strict_upstream=True).value == 1.0
 
-    def test_without_pictures(self, tmp_path: Path) -> None:
+    def test_pages_are_compared_without_pictures(self, tmp_path: Path) -> None:
         pair = pdfs(tmp_path, ["One word"], ["\n\n\n\nQuite another text\n of some lines\n" * 9])
         assert judge("compare_pdf_images", *pair).value == 0.0
         assert judge("compare_pdf_images", *pair, strict_upstream=True).value == 1.0
 
-    def test_hashes_are_those_of_imagehash(self) -> None:
+    def test_perceptual_hashes_equal_imagehash(self) -> None:
         from imagehash import phash
 
         for one, other in ((drawing(1), drawing(2)), (drawing(3), drawing(4)), (drawing(1), drawing(1))):
@@ -109,12 +111,12 @@ class TestComparePdfImages:
 
 class TestCheckPdfPages:
     @pytest.mark.parametrize(("relation", "value"), [("eq", 0), ("lt", 1), ("le", 1), ("gt", 0), ("ge", 0), ("ne", 1)])
-    def test_relations(self, tmp_path: Path, relation: str, value: int) -> None:
+    def test_page_count_is_compared_by_every_relation(self, tmp_path: Path, relation: str, value: int) -> None:
         path = write_pdf(tmp_path / "a.pdf", ["1", "2"])
         assert judge("check_pdf_pages", path, {"relation": relation, "ref_value": 3}).value == value
 
     @pytest.mark.parametrize("rule", [{}, {"relation": "add", "ref_value": 1}, {"relation": "eq", "ref_value": "1"}])
-    def test_wrong_rules(self, tmp_path: Path, rule: Any) -> None:
+    def test_invalid_rules_give_no_verdict(self, tmp_path: Path, rule: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             judge("check_pdf_pages", write_pdf(tmp_path / "a.pdf"), rule)
 
@@ -132,19 +134,21 @@ class TestCompareHtmls:
             ("<p>a<!--x--></p>", "<p>a<!--y--></p>", 0, 0),
         ],
     )
-    def test_documents(self, tmp_path: Path, one: str, other: str, ours: int, published: int) -> None:
+    def test_structure_text_and_attributes_are_compared(
+        self, tmp_path: Path, one: str, other: str, ours: int, published: int
+    ) -> None:
         pair = write_html(tmp_path / "a.html", one), write_html(tmp_path / "b.html", other)
         assert judge("compare_htmls", *pair).value == ours
         assert judge("compare_htmls", *pair, strict_upstream=True).value == published
 
-    def test_formats_of_numbers(self, tmp_path: Path) -> None:
+    def test_number_formats_are_ignored_with_the_option(self, tmp_path: Path) -> None:
         pair = write_html(tmp_path / "a.html", '<td sdnum="1">x'), write_html(tmp_path / "b.html", "<td>x")
         assert judge("compare_htmls", *pair).value == 0.0
         assert judge("compare_htmls", *pair, ignore_sdnum=True).value == 1.0
 
 
 class TestCompareArchive:
-    def test_tar_and_zip(self, tmp_path: Path) -> None:
+    def test_tar_and_zip_are_compared(self, tmp_path: Path) -> None:
         files = {"a.txt": b"one\n", "b.txt": b"two\n"}
         gold = zipped(tmp_path / "gold.zip", files)
         assert judge("compare_archive", taped(tmp_path / "a.tar.gz", files), gold).value == 1.0
@@ -153,14 +157,14 @@ class TestCompareArchive:
         other = zipped(tmp_path / "other.zip", {"a.txt": b"one\n"})
         assert judge("compare_archive", other, gold).value == 0.0
 
-    def test_files_of_a_type(self, tmp_path: Path) -> None:
+    def test_files_are_compared_by_the_metric_of_their_type(self, tmp_path: Path) -> None:
         gold = taped(tmp_path / "gold.tar.gz", {"1.pdf": pdf_bytes(["Two words here"])})
         result = taped(tmp_path / "a.tar.gz", {"1.pdf": pdf_bytes(["Two world here"])})
         value = judge("compare_archive", result, gold, file_type="pdf").value
         assert 0.9 < value < 1.0
 
     @pytest.mark.parametrize("name", ["../../escaped.txt", "/escaped.txt"])
-    def test_paths_that_lead_out(self, tmp_path: Path, name: str) -> None:
+    def test_paths_outside_the_folder_are_rejected(self, tmp_path: Path, name: str) -> None:
         gold = taped(tmp_path / "gold.tar.gz", {"a.txt": b"one"})
         for made in (taped, zipped):
             path = made(tmp_path / f"bad.{'zip' if made is zipped else 'tar.gz'}", {name: b"x"})
@@ -168,20 +172,22 @@ class TestCompareArchive:
             assert result.value == 0.0
             assert "leads out" in result.reasons[0]
 
-    def test_a_bomb(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_archive_that_unpacks_to_too_much_is_rejected(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(archives, "MAX_UNPACKED", 2**20)
         gold = taped(tmp_path / "gold.tar.gz", {"a.txt": b"one"})
         bomb = taped(tmp_path / "bomb.tar.gz", {f"{n}.txt": bytes(2**19) for n in range(3)})
         assert "unpacks to more" in judge("compare_archive", bomb, gold).reasons[0]
 
-    def test_more_files_than_are_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_archive_with_too_many_files_is_rejected(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Else nobody would see the one that should not be there."""
         monkeypatch.setattr(archives, "MAX_FILES", 2)
         gold = zipped(tmp_path / "gold.zip", {"a.txt": b"one", "b.txt": b"two"})
         more = zipped(tmp_path / "more.zip", {"a.txt": b"one", "b.txt": b"two", "c.txt": b"three"})
         assert [judge("compare_archive", path, gold).value for path in (gold, more)] == [1, 0]
 
-    def test_mistakes_of_the_task(self, tmp_path: Path) -> None:
+    def test_invalid_tasks_give_no_verdict(self, tmp_path: Path) -> None:
         gold = zipped(tmp_path / "gold.zip", {"a.txt": b"one"})
         for options in ({"file_type": "spam"}, {"file_path": "gone"}):
             with pytest.raises(EvaluatorFailed):

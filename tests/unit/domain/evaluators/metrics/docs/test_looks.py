@@ -51,20 +51,20 @@ def judge(tmp_path: Path) -> Any:
 
 
 class TestLineSpacing:
-    def test_by_style(self, judge: Any) -> None:
+    def test_spacing_of_styles_counts(self, judge: Any) -> None:
         """The template's default is 1.15 lines; a style says the same as the paragraph of the other document."""
         double = NORMAL.format('<w:pPr><w:spacing w:line="480" w:lineRule="auto"/></w:pPr>')
         wanted = (p("a", spacing=2.0),)
         assert judge("compare_line_spacing", ("a",), wanted, styles=double).value == 1.0
         assert judge("compare_line_spacing", ("a",), wanted, styles=double, strict_upstream=True).value == 0.0
 
-    def test_reasons(self, judge: Any) -> None:
+    def test_reasons_name_paragraph_and_spacing(self, judge: Any) -> None:
         result = judge("compare_line_spacing", ("a", p("b", spacing=Pt(14))), ("a", p("b", spacing=1.5)))
         assert result.reasons == ("paragraph 2 has line spacing exact 14 pt, expected 1.5",)
         assert judge("compare_line_spacing", ("a b",), ("a", "b")).reasons == ("1 paragraphs, expected 2",)
         assert "from character 1" in judge("compare_line_spacing", ("a",), ("b",)).reasons[0]
 
-    def test_three_parts(self, judge: Any) -> None:
+    def test_three_parts_are_compared_by_effective_spacing(self, judge: Any) -> None:
         single = NORMAL.format('<w:pPr><w:spacing w:line="240" w:lineRule="auto"/></w:pPr>')
         parts = ("a", p("b", spacing=2.0), p("c", spacing=1.5))
         assert judge("evaluate_spacing", parts, styles=single).value == 1.0
@@ -73,12 +73,12 @@ class TestLineSpacing:
 
 
 class TestAlignment:
-    def test_by_style(self, judge: Any) -> None:
+    def test_alignment_of_styles_counts(self, judge: Any) -> None:
         style = NORMAL.format('<w:pPr><w:jc w:val="center"/></w:pPr>')
         assert judge("is_first_line_centered", ("", "Title"), styles=style).value == 1.0
         assert judge("is_first_line_centered", ("Title",), styles=style, strict_upstream=True).value == 0.0
 
-    def test_a_line_is_not_a_blank_one(self, judge: Any) -> None:
+    def test_blank_first_paragraph_is_skipped(self, judge: Any) -> None:
         lines = (p("", align="center"), "Title")
         assert judge("is_first_line_centered", lines).value == 0.0
         assert judge("is_first_line_centered", lines, strict_upstream=True).value == 1.0
@@ -86,11 +86,13 @@ class TestAlignment:
     @pytest.mark.parametrize(
         ("text", "ours", "theirs"), [("a b c d", 0, 1), ("a b c  d", 1, 1), ("a b c", 1, 0), ("", 0, 1)]
     )
-    def test_sentences(self, judge: Any, text: str, ours: int, theirs: int) -> None:
+    def test_third_word_must_be_followed_by_a_tab_or_spaces(
+        self, judge: Any, text: str, ours: int, theirs: int
+    ) -> None:
         assert judge("evaluate_alignment", (text,)).value == ours
         assert judge("evaluate_alignment", (text,), strict_upstream=True).value == theirs
 
-    def test_tab_stops(self, judge: Any) -> None:
+    def test_tab_stop_positions_are_compared(self, judge: Any) -> None:
         """The text of the template's page is 8640 twentieths of a point wide."""
         one, two = (p("a b c\td", properties=TABS.format(place)) for place in (864, 1728))
         assert judge("check_tabstops", (one, one), (one, two), **OPTIONS).value == pytest.approx(0.95)
@@ -116,7 +118,7 @@ class TestAlignment:
             assert judge("check_tabstops", (mine,), (gold,), styles=style).value == value
             assert judge("check_tabstops", (mine,), (gold,), styles=style, strict_upstream=True).value == 0.0
 
-    def test_tab_stops_far_away(self, judge: Any) -> None:
+    def test_distant_tab_stop_scores_at_least_0(self, judge: Any) -> None:
         one, two = (p("a\td", properties=TABS.format(place)) for place in (1, 31_000))
         assert judge("check_tabstops", (one,), (two,)).value == 0.0
 
@@ -124,16 +126,16 @@ class TestAlignment:
 class TestFonts:
     RULES = {"font_name": "Times New Roman"}  # noqa: RUF012 - read only.
 
-    def test_by_style(self, judge: Any) -> None:
+    def test_fonts_of_styles_count(self, judge: Any) -> None:
         style = NORMAL.format('<w:rPr><w:rFonts w:ascii="Times New Roman"/></w:rPr>')
         assert judge("compare_font_names", ("a",), self.RULES, styles=style).value == 1.0
         assert judge("compare_font_names", ("a",), self.RULES, styles=style, strict_upstream=True).value == 0.0
 
-    def test_no_text(self, judge: Any) -> None:
+    def test_document_without_text_scores_0(self, judge: Any) -> None:
         assert judge("compare_font_names", ("",), self.RULES).value == 0.0
         assert judge("compare_font_names", ("",), self.RULES, strict_upstream=True).value == 1.0
 
-    def test_rules_without_meaning(self, judge: Any) -> None:
+    def test_invalid_rules_give_no_verdict(self, judge: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             judge("compare_font_names", ("a",), {"fonts": "x"})
 
@@ -148,7 +150,7 @@ class TestFonts:
 
 
 class TestSubscripts:
-    def test_runs_are_chance(self, judge: Any) -> None:
+    def test_subscripts_are_compared_by_character_not_by_run(self, judge: Any) -> None:
         cut, whole = p("H", "", r("2", subscript=True), "O"), p("H", r("2", subscript=True), "O")
         assert judge("compare_subscript_contains", (cut,), (whole,)).value == 1.0
         assert judge("compare_subscript_contains", (cut,), (whole,), strict_upstream=True).value == 0.0
@@ -169,13 +171,13 @@ class TestSubscripts:
         assert judge("compare_subscript_contains", (p(*found),), (wanted,)).value == value
         assert judge("compare_subscript_contains", (p(*found),), (wanted,), strict_upstream=True).value == published
 
-    def test_one_of_two(self, judge: Any) -> None:
+    def test_every_expected_subscript_is_needed(self, judge: Any) -> None:
         wanted = (p("H", r("2", subscript=True), "O"), p("CO", r("2", subscript=True)))
         result = (p("H", r("2", subscript=True), "O"), p("CO2"))
         assert judge("compare_subscript_contains", result, wanted).value == 0.0
         assert judge("compare_subscript_contains", result, wanted, strict_upstream=True).value == 1.0
 
-    def test_elsewhere(self, judge: Any) -> None:
+    def test_subscript_on_another_character_scores_0(self, judge: Any) -> None:
         result, wanted = p("H2", r("O", subscript=True)), p("H", r("2", subscript=True), "O")
         assert judge("compare_subscript_contains", (result,), (wanted,)).value == 0.0
         assert judge("compare_subscript_contains", (result,), (wanted,), strict_upstream=True).value == 1.0
@@ -184,12 +186,12 @@ class TestSubscripts:
 class TestItalics:
     WANTED = (p("a ", r("b", italic=True, size=14)),)
 
-    def test_gone(self, judge: Any) -> None:
+    def test_removed_italics_score_0(self, judge: Any) -> None:
         result = judge("check_italic_font_size_14", ("a b",), self.WANTED)
         assert result.reasons == ("'ab' is no longer italic",)
         assert judge("check_italic_font_size_14", ("a b",), self.WANTED, strict_upstream=True).value == 1.0
 
-    def test_cut_otherwise(self, judge: Any) -> None:
+    def test_italics_split_into_runs_pass(self, judge: Any) -> None:
         wanted = (p("a ", r("bcd", italic=True, size=14), "e"),)
         result = (p("a ", r("b", italic=True, size=14), r("cd", italic=True, size=14), "e"),)
         assert judge("check_italic_font_size_14", result, wanted).value == 1.0
@@ -207,13 +209,13 @@ class TestStruckThrough:
         assert [judge(name, result, plain).value for result in (struck, plain)] == [1.0, 0.0]
         assert judge(name, plain, plain, strict_upstream=True).value == 1.0
 
-    def test_blanks_need_no_line(self, judge: Any) -> None:
+    def test_spaces_need_not_be_struck_through(self, judge: Any) -> None:
         result = (p(r("b", strike=True), " ", r("c", strike=True)),)
         assert judge("evaluate_strike_through_last_paragraph", result, ("b c",)).value == 1.0
 
 
 class TestHighlighting:
-    def test_cut_shaded_and_repeated(self, judge: Any) -> None:
+    def test_highlighting_by_shading_or_split_runs_passes(self, judge: Any) -> None:
         shaded = '<w:r><w:rPr><w:shd w:fill="FFFF00"/></w:rPr><w:t>te</w:t></w:r>'
         wanted = (p("x ", r("note", highlight_color=YELLOW)),)
         cut = (p("x ", r("no", highlight_color=YELLOW), xml=shaded),)
@@ -238,63 +240,63 @@ class TestColors:
     def colored(self, *parts: Any) -> tuple[Block, ...]:
         return ("Words", table((p(*parts), p(r("dog", color="0000FF")))))
 
-    def test_cut_words(self, judge: Any) -> None:
+    def test_words_split_into_runs_are_judged_whole(self, judge: Any) -> None:
         red = r("ap", color="FF0000"), r("ple", color="FE0101")
         assert judge("evaluate_colored_words_in_tables", self.colored(*red), self.GOLD).value == 1.0
         half = r("ap", color="FF0000"), r("ple", color="0000FF")
         result = judge("evaluate_colored_words_in_tables", self.colored(*half), self.GOLD)
         assert result.reasons == ("'apple' should be red, it is #0000ff and #ff0000",)
 
-    def test_threshold(self, judge: Any) -> None:
+    def test_threshold_sets_the_colour_tolerance(self, judge: Any) -> None:
         near = self.colored(r("apple", color="E00000"))
         assert judge("evaluate_colored_words_in_tables", near, self.GOLD).value == 0.0
         assert judge("evaluate_colored_words_in_tables", near, self.GOLD, threshold=20).value == 1.0
 
-    def test_no_tables_left(self, judge: Any) -> None:
+    def test_document_without_tables_scores_0(self, judge: Any) -> None:
         assert judge("evaluate_colored_words_in_tables", ("Words",), self.GOLD).value == 0.0
         assert judge("evaluate_colored_words_in_tables", ("Words",), self.GOLD, strict_upstream=True).value == 1.0
 
-    def test_automatic(self, judge: Any) -> None:
+    def test_automatic_colour_is_not_a_colour(self, judge: Any) -> None:
         assert "automatic" in judge("evaluate_colored_words_in_tables", self.GOLD, self.GOLD).reasons[0]
 
-    def test_capitals(self, judge: Any) -> None:
+    def test_conversion_requires_lower_case_text(self, judge: Any) -> None:
         assert judge("evaluate_conversion", ("a", table(("LOUD",)))).reasons == ("'LOUD' is in capitals",)
         assert judge("evaluate_conversion", ("",)).value == 0.0
         assert judge("evaluate_conversion", ("",), strict_upstream=True).value == 1.0
 
 
 class TestPictures:
-    def test_order_shown(self, judge: Any) -> None:
+    def test_pictures_are_compared_in_display_order(self, judge: Any) -> None:
         one, two = Picture(png("red")), Picture(png("blue"))
         assert judge("compare_docx_images", (one, two), (one, two)).value == 1.0
         assert judge("compare_docx_images", (two, one), (one, two)).value == 0.0
         assert judge("compare_docx_images", (), (one,)).reasons == ("the document shows 0 pictures, expected 1",)
 
-    def test_mode(self, judge: Any) -> None:
+    def test_palette_and_alpha_mode_do_not_count(self, judge: Any) -> None:
         one, two = Picture(png("red")), Picture(png("red", mode="RGBA"))
         assert judge("compare_docx_images", (one,), (two,)).value == 1.0
         assert judge("compare_docx_images", (one,), (two,), strict_upstream=True).value == 1.0
 
-    def test_missing_paragraphs(self, judge: Any) -> None:
+    def test_missing_picture_paragraph_scores_0(self, judge: Any) -> None:
         wanted = ("a", Picture(png()))
         assert judge("compare_contains_image", ("a",), wanted).value == 0.0
         assert judge("compare_contains_image", ("a",), wanted, strict_upstream=True).value == 1.0
 
-    def test_equations(self, judge: Any) -> None:
+    def test_words_own_equations_count(self, judge: Any) -> None:
         wanted = ("a", Xml(OBJECT))
         assert judge("compare_insert_equation", ("a", p("x", xml=FORMULA)), wanted).value == 1.0
         assert judge("compare_insert_equation", ("a", p("x", xml=FORMULA)), wanted, strict_upstream=True).value == 0.0
         with pytest.raises(EvaluatorFailed):
             judge("compare_insert_equation", wanted, ("a", "x"))
 
-    def test_equations_where_none_belongs(self, judge: Any) -> None:
+    def test_equation_in_another_paragraph_scores_0(self, judge: Any) -> None:
         wanted, everywhere = ("a", Xml(OBJECT)), (p("a", xml=FORMULA), Xml(OBJECT))
         assert judge("compare_insert_equation", everywhere, wanted).value == 0.0
         assert judge("compare_insert_equation", everywhere, wanted, strict_upstream=True).value == 1.0
 
 
 class TestImageText:
-    def test_a_dump_of_a_window(self, tmp_path: Path) -> None:
+    def test_compare_image_text_finds_the_text_of_a_window(self, tmp_path: Path) -> None:
         image = Image.open(screenshot(tmp_path, "Desktop  Documents")).convert("RGB")
         header = [100, 7, 2, 24, image.width, image.height, 0, 0, 32, 0, 32, 32, 4 * image.width, *([0] * 12)]
         pixels = image.convert("RGBA").tobytes("raw", "BGRA")
@@ -302,19 +304,17 @@ class TestImageText:
         path.write_bytes(b"".join(number.to_bytes(4, "big") for number in header) + pixels)
         assert metric("compare_image_text")(str(path), RULE).value == 1.0
 
-    def test_without_tesseract(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_tesseract_gives_no_verdict(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         with raises_code(EvaluatorFailed, "program_missing"):
             metric("compare_image_text")(screenshot(tmp_path, "x"), RULE)
 
-    def test_ocr_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_slow_ocr_gives_no_verdict(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(picture_text, "SECONDS", 0.001)
         with raises_code(EvaluatorFailed, "ocr_timeout"):
             metric("compare_image_text")(screenshot(tmp_path, "x"), RULE)
 
-    def test_a_picture_that_is_read_without_end_has_no_text(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_picture_that_ocr_never_finishes_has_no_text(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Noise keeps Tesseract busy for minutes; that is what the agent left, not a slow machine."""
         monkeypatch.setattr(picture_text, "PROCESSOR_SECONDS", 1)
         path = tmp_path / "noise.png"
@@ -322,17 +322,17 @@ class TestImageText:
         assert metric("compare_image_text")(str(path), RULE).value == 0.0
 
     @pytest.mark.parametrize("size", [(1, 1), (40_000, 2), (30_000, 1), (2, 30_000)])
-    def test_odd_sizes(self, tmp_path: Path, size: tuple[int, int]) -> None:
+    def test_pictures_of_extreme_sizes_score_0(self, tmp_path: Path, size: tuple[int, int]) -> None:
         assert metric("compare_image_text")(screenshot(tmp_path, "", size), RULE).value == 0.0
 
     @pytest.mark.parametrize("rule", [{}, {"type": "logo", "text": "x"}, {"type": "text"}])
-    def test_rules_without_meaning(self, tmp_path: Path, rule: dict[str, str]) -> None:
+    def test_invalid_rules_give_no_verdict(self, tmp_path: Path, rule: dict[str, str]) -> None:
         with pytest.raises(EvaluatorFailed):
             metric("compare_image_text")(screenshot(tmp_path, "x"), rule)
 
 
 class TestPages:
-    def test_windows_form_has_no_rules(self, judge: Any) -> None:
+    def test_contains_page_break_works_without_rules(self, judge: Any) -> None:
         assert judge("contains_page_break", ("a", Xml(BREAK))).value == 1.0
         assert judge("contains_page_break", ("a",)).value == 0.0
 
@@ -344,7 +344,7 @@ class TestPages:
         ]
         assert [one.value for one in strict] == [1, 0]
 
-    def test_rules_without_meaning(self, judge: Any) -> None:
+    def test_invalid_rules_give_no_verdict(self, judge: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             judge("contains_page_break", ("a",), {"page_break_count": "five"})
 
@@ -358,7 +358,7 @@ class TestPages:
             (f"<w:sdt><w:sdtContent>{PAGE}</w:sdtContent></w:sdt><w:p/>", 1, 0),
         ],
     )
-    def test_footers(self, judge: Any, footer: str, ours: int, theirs: int) -> None:
+    def test_page_number_needs_a_field_in_the_footer(self, judge: Any, footer: str, ours: int, theirs: int) -> None:
         assert judge("has_page_numbers_in_footers", ("a",), footer=footer).value == ours
         assert judge("has_page_numbers_in_footers", ("a",), footer=footer, strict_upstream=True).value == theirs
 
@@ -366,7 +366,7 @@ class TestPages:
 class TestAsLibreOfficeSaves:
     """A document that LibreOffice has opened and saved looks as it did."""
 
-    def test_all(self, tmp_path: Path) -> None:
+    def test_every_metric_accepts_libreoffices_copy(self, tmp_path: Path) -> None:
         blocks = (
             p("Title", align="center"),
             p("H", r("2", subscript=True), "O ", r("note", highlight_color=YELLOW), spacing=2.0),

@@ -53,11 +53,11 @@ class TestCompareTexts:
             ({"ignore_blanks": False, "delete_empty_lines": True}, 0.0),
         ],
     )
-    def test_options(self, options: dict[str, bool], value: float) -> None:
+    def test_options_change_the_similarity(self, options: dict[str, bool], value: float) -> None:
         result, wanted = ["Alpha beta", "", "gamma"], ["alpha beta", "delta gamma"]
         assert compare_texts(result, wanted, CompareDocxOptions(**options)).value == pytest.approx(value, abs=1e-6)
 
-    def test_blanks(self) -> None:
+    def test_repeated_blanks_count_only_without_ignore_blanks(self) -> None:
         assert compare_texts(["a  b", "c"], ["a b c"], CompareDocxOptions()).value == 1.0
         assert compare_texts(["a  b", "c"], ["a b", "c"], CompareDocxOptions(ignore_blanks=False)).value == 0.0
         assert (
@@ -77,20 +77,20 @@ class TestCompareTexts:
         strict = CompareDocxOptions(ignore_order=True, ignore_case=True, strict_upstream=True)
         assert compare_texts(["a", "B"], ["A", "b"], strict).value == 0.0
 
-    def test_likeness(self) -> None:
+    def test_similarity_is_twice_the_common_subsequence_by_length(self) -> None:
         """Twice the longest common subsequence by both lengths: 2 * 3 / 8."""
         assert compare_texts(["abcd"], ["abce"], CompareDocxOptions(content_only=True)).value == pytest.approx(0.75)
         fuzzy = CompareDocxOptions(fuzzy_match=True, ignore_blanks=False)
         assert compare_texts(["abcd", "x"], ["abce", "x"], fuzzy).value == pytest.approx(0.875)
         assert compare_texts([], [], fuzzy).value == 1.0
 
-    def test_long_texts_by_words(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_long_texts_are_compared_by_words(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_texts, "MAX_WORK", 10)
         assert compare_texts(["a b c d"], ["a b c e"], CompareDocxOptions(content_only=True)).value == pytest.approx(
             0.75
         )
 
-    def test_reasons(self) -> None:
+    def test_reasons_name_the_first_difference(self) -> None:
         assert compare_texts(["a", "b"], ["a", "c"], CompareDocxOptions(ignore_blanks=False)).reasons == (
             "paragraph 2 is 'b', expected 'c'",
         )
@@ -100,7 +100,7 @@ class TestCompareTexts:
 
     @settings(max_examples=40, deadline=None)
     @given(st.lists(st.text("aB \t", max_size=5), max_size=5), st.randoms(), st.booleans(), st.booleans())
-    def test_laws(self, lines: list[str], draw: Any, blanks: bool, fuzzy: bool) -> None:  # noqa: FBT001 - drawn.
+    def test_laws_of_equal_and_shuffled_texts(self, lines: list[str], draw: Any, blanks: bool, fuzzy: bool) -> None:  # noqa: FBT001 - drawn.
         shuffled = draw.sample(lines, len(lines))
         how = {"ignore_blanks": blanks, "fuzzy_match": fuzzy}
         assert compare_texts(lines, lines, CompareDocxOptions(**how)).value == 1.0
@@ -109,16 +109,16 @@ class TestCompareTexts:
 
 
 class TestCompareDocxFiles:
-    def test_tables_are_not_looked_at(self, judge: Any) -> None:
+    def test_tables_are_ignored(self, judge: Any) -> None:
         assert judge("compare_docx_files", ("a", table(("1",))), ("a", table(("2",)))).value == 1.0
 
-    def test_other_endings(self, tmp_path: Path) -> None:
+    def test_another_file_type_scores_0_or_gives_no_verdict(self, tmp_path: Path) -> None:
         gold, other = save(tmp_path / "gold.docx", "a"), save_odt(tmp_path / "result.odt", "<text:p>a</text:p>")
         assert metric("compare_docx_files")(other, gold).reasons == ("the file is not .docx",)
         with pytest.raises(EvaluatorFailed):
             metric("compare_docx_files")(gold, save(tmp_path / "gold.rtf", "a"))
 
-    def test_odt(self, tmp_path: Path) -> None:
+    def test_headings_spans_and_spaces_of_odt_are_read(self, tmp_path: Path) -> None:
         one = save_odt(tmp_path / "a.odt", "<text:h>One</text:h><text:p>b<text:s/>c</text:p>")
         two = save_odt(tmp_path / "b.odt", "<text:h>Two</text:h><text:p>b c</text:p>")
         assert metric("compare_docx_files")(one, two).value == 0.0
@@ -127,7 +127,7 @@ class TestCompareDocxFiles:
         assert metric("compare_docx_files")(one, same).value == 1.0
         assert metric("compare_docx_files")(one, same, content_only=True).value == 1.0
 
-    def test_as_libreoffice_saves(self, tmp_path: Path) -> None:
+    def test_libreoffices_copy_equals_the_original(self, tmp_path: Path) -> None:
         path = Path(save(tmp_path / "a.docx", "Annual report", "", "Sales rose\tby 12 %."))
         assert metric("compare_docx_files")(str(soffice(path, "docx")), str(path), ignore_blanks=False).value == 1.0
         one = soffice(path, "odt")
@@ -140,7 +140,7 @@ class TestLines:
         assert (result.value, result.reasons) == (0.0, ("the line 'a' is unexpected",))
         assert judge("compare_docx_lines", ("a", "a", "b"), ("a", "b"), strict_upstream=True).value == 1.0
 
-    def test_beginnings(self, judge: Any, tmp_path: Path) -> None:
+    def test_document_must_begin_with_the_expected_lines(self, judge: Any, tmp_path: Path) -> None:
         assert judge("compare_init_lines", ("a", "b"), ("a", "")).value == 1.0
         assert judge("compare_init_lines", ("a",), ("a", "b")).value == 0.0
         assert judge("compare_init_lines", ("a",), ("a", "b"), strict_upstream=True).value == 1.0
@@ -157,11 +157,11 @@ class TestLines:
 
 
 class TestTables:
-    def test_reasons(self, judge: Any) -> None:
+    def test_reason_names_the_differing_cell(self, judge: Any) -> None:
         result = judge("compare_docx_tables", (table(("1 ", "2"), ("3", "x")),), (table(("1", "2"), ("3", "4")),))
         assert result.reasons == ("table 1, row 2, column 2: got 'x', expected '4'",)
 
-    def test_sizes(self, judge: Any) -> None:
+    def test_reason_names_the_differing_size(self, judge: Any) -> None:
         assert judge("compare_docx_tables", (table(("1",)),), (table(("1", "2")),)).reasons == (
             "table 1 has 1 rows of 1 columns, expected 1 of 2",
         )
@@ -195,7 +195,7 @@ class TestReferences:
         assert judge("compare_references", spaced, REFERENCES, content_only=True).value == 1.0
         assert judge("compare_references", spaced, REFERENCES, content_only=True, strict_upstream=True).value < 1.0
 
-    def test_no_heading(self, judge: Any) -> None:
+    def test_missing_reference_heading_scores_0(self, judge: Any) -> None:
         assert judge("compare_references", ("a",), REFERENCES).value == 0.0
         with pytest.raises(EvaluatorFailed):
             judge("compare_references", ("a",), ("a",))
@@ -227,7 +227,9 @@ class TestTrains:
             ((*TRAINS[:2], "x"), 0.0),
         ],
     )
-    def test_records(self, tmp_path: Path, found: tuple[str, ...], value: float) -> None:
+    def test_train_records_must_equal_the_expected_ones(
+        self, tmp_path: Path, found: tuple[str, ...], value: float
+    ) -> None:
         gold = [save(tmp_path / "gold.docx", *TRAINS[:2]), save(tmp_path / "before.docx", *TRAINS)]
         name = metric("compare_unique_train_records")
         assert name(save(tmp_path / "a.docx", *found), gold).value == value
@@ -237,6 +239,6 @@ class TestTrains:
         with pytest.raises(EvaluatorFailed):
             metric("compare_unique_train_records")(save(tmp_path / "a.docx", *TRAINS), expected)
 
-    def test_which_trains(self, tmp_path: Path) -> None:
+    def test_reason_lists_the_trains(self, tmp_path: Path) -> None:
         result = metric("get_unique_train_ids")(save(tmp_path / "a.docx", *TRAINS))
         assert (result.value, result.reasons) == (1.0, ("2 trains in 3 lines: 'T7', 'T9'",))

@@ -18,7 +18,7 @@ class TestCheckAccessibilityTree:
         ]
         assert check_accessibility_tree(mail_window(names), rules).value == 1.0
 
-    def test_as_published_the_system_decides(self) -> None:
+    def test_strict_upstream_reads_only_the_namespaces_of_osname(self) -> None:
         rules = [{"selectors": [f'{PILL}[name*="fox@"]']}]
         tree = mail_window(WINDOWS)
         assert check_accessibility_tree(tree, rules, strict_upstream=True).value == 0.0
@@ -29,10 +29,10 @@ class TestCheckAccessibilityTree:
         assert check_accessibility_tree(mail_window(addresses=("fox@x", "iron@x")), rules).value == 1.0
         assert check_accessibility_tree(mail_window(), rules).value == 0.0
 
-    def test_one_of_several_selectors_is_enough(self) -> None:
+    def test_one_matching_selector_is_enough(self) -> None:
         assert check_accessibility_tree(mail_window(), [{"selectors": ["slider", "entry"]}]).value == 1.0
 
-    def test_thunderbird_15c3b339(self) -> None:
+    def test_published_thunderbird_rule_matches(self) -> None:
         path = "//application[@name='Thunderbird']//*[contains(text(), 'fox@') or contains(@name, 'fox@')]"
         assert check_accessibility_tree(mail_window(), [{"xpath": path}]).value == 1.0
 
@@ -45,7 +45,7 @@ class TestCheckAccessibilityTree:
             ({"text": "Quarterly reports", "exact": False}, 0.9696969696969697),
         ],
     )
-    def test_texts(self, rule: dict[str, Any], value: float) -> None:
+    def test_text_is_matched_exactly_or_by_similarity(self, rule: dict[str, Any], value: float) -> None:
         result = check_accessibility_tree(mail_window(), [{"xpath": "//entry", **rule}])
         assert result.value == pytest.approx(value, abs=1e-9)
 
@@ -66,7 +66,7 @@ class TestCheckAccessibilityTree:
             [{"xpath": "//q:a"}],
         ],
     )
-    def test_rules_without_meaning(self, rules: Any) -> None:
+    def test_invalid_rules_give_no_verdict(self, rules: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             check_accessibility_tree(mail_window(), rules)
 
@@ -75,6 +75,6 @@ class TestCheckAccessibilityTree:
         with pytest.raises(EvaluatorFailed):
             check_accessibility_tree(tree, [{"xpath": "//a"}])
 
-    def test_an_unknown_system(self) -> None:
+    def test_unknown_system_is_rejected(self) -> None:
         with pytest.raises(EvaluatorFailed):
             check_accessibility_tree(mail_window(), [{"xpath": "//a"}], osname="beos")

@@ -13,7 +13,7 @@ class TestCheckIncludeExclude:
     def test_an_exclude_that_is_there_is_named(self) -> None:
         assert check_include_exclude("a c", {"include": ["a"], "exclude": ["c"]}).reasons == ("has 'c'",)
 
-    def test_nothing_to_look_into(self) -> None:
+    def test_missing_text_scores_0(self) -> None:
         assert check_include_exclude(None, {"exclude": ["c"]}).value == 0.0
 
     def test_line_ends_of_windows(self) -> None:

@@ -12,11 +12,11 @@ class TestDiffTextFile:
         (tmp_path / "wanted").write_text("a\nb\nc\nd\n")
         return str(tmp_path / "wanted")
 
-    def test_half_of_the_lines(self, tmp_path: Path, wanted: str) -> None:
+    def test_half_of_the_lines_score_half(self, tmp_path: Path, wanted: str) -> None:
         (tmp_path / "found").write_text("a\nb\nx\ny\n")
         assert diff_text_file(str(tmp_path / "found"), wanted).value == pytest.approx(0.5)
 
-    def test_the_same_file(self, wanted: str) -> None:
+    def test_equal_files_score_1(self, wanted: str) -> None:
         assert diff_text_file(wanted, wanted).value == 1.0
 
     def test_form_feeds_end_no_line(self, tmp_path: Path) -> None:
@@ -26,10 +26,10 @@ class TestDiffTextFile:
         pairs = [(whole, cut), (whole, whole), (empty, blank), (empty, empty)]
         assert [diff_text_file(*pair).value for pair in pairs] == [0.0, 1.0, 0.0, 1.0]
 
-    def test_an_absent_file(self, wanted: str) -> None:
+    def test_missing_file_scores_0(self, wanted: str) -> None:
         assert diff_text_file(None, wanted).value == 0.0
 
-    def test_far_too_many_lines_are_not_compared(self, tmp_path: Path, wanted: str) -> None:
+    def test_files_with_too_many_lines_are_not_compared(self, tmp_path: Path, wanted: str) -> None:
         (tmp_path / "found").write_text("a\n" * (MAX_LINES + 10))
         assert "lines" in diff_text_file(str(tmp_path / "found"), wanted).reasons[0]
 

@@ -41,32 +41,32 @@ needs_office = pytest.mark.skipif(OFFICE is None, reason="needs LibreOffice (sof
 class TestFuzzyPlaceMath:
     PLACES = ("深圳市福田区益田路5055号", "福田区莲科路18号", "深圳市福田区正义街1号")
 
-    def test_the_mean_of_the_best_likenesses(self, tmp_path: Path) -> None:
+    def test_score_is_the_mean_of_the_best_similarities(self, tmp_path: Path) -> None:
         path = document(tmp_path, "深圳市福田区益田路5055号", "", "  福田区莲科路18号 ", "深圳市福田区正义街2号")
         result = fuzzy_place_math(path, {"expected": list(self.PLACES)})
         assert result.value == pytest.approx((1 + 1 + 10 / 11) / 3, abs=1e-9)
 
     @pytest.mark.parametrize("words", [(), ("a", "b"), ("a b", "c d")])
-    def test_other_than_three_words(self, tmp_path: Path, words: tuple[str, ...]) -> None:
+    def test_wrong_number_of_words_scores_0(self, tmp_path: Path, words: tuple[str, ...]) -> None:
         assert fuzzy_place_math(document(tmp_path, *words), {"expected": ["a"]}).value == 0.0
 
     @needs_office
-    def test_a_file_of_libreoffice(self, tmp_path: Path) -> None:
+    def test_document_saved_by_libreoffice_is_read(self, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("\n".join(self.PLACES))
         path = office(str(tmp_path / "a.txt"), "docx")
         assert fuzzy_place_math(path, {"expected": list(self.PLACES)}).value == 1.0
 
-    def test_no_places(self, tmp_path: Path) -> None:
+    def test_empty_expectation_gives_no_verdict(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             fuzzy_place_math(document(tmp_path, "a"), {"expected": []})
 
 
 class TestIsGoldTextIncludedInPdf:
-    def test_a_text_over_two_lines(self, tmp_path: Path) -> None:
+    def test_text_over_two_lines_is_found(self, tmp_path: Path) -> None:
         path = pdf(tmp_path / "a.pdf", ["Quarterly", "report of the", "north"])
         assert is_gold_text_included_in_pdf(path, gold(tmp_path, a="Quarterly report of the north")).value == 1.0
 
-    def test_all_pages(self, tmp_path: Path) -> None:
+    def test_text_of_all_pages_is_searched(self, tmp_path: Path) -> None:
         path = pdf(tmp_path / "a.pdf", [f"line {number}" for number in range(120)])
         assert is_gold_text_included_in_pdf(path, gold(tmp_path, a="line 0", b="line 119")).value == 1.0
 
@@ -81,7 +81,7 @@ class TestIsGoldTextIncludedInPdf:
         assert result.reasons == ("not met: sum: '12.50'",)
 
     @needs_office
-    def test_a_file_of_libreoffice(self, tmp_path: Path) -> None:
+    def test_pdf_of_libreoffice_is_read(self, tmp_path: Path) -> None:
         path = office(document(tmp_path, "Quarterly report", "The sum is 1,234.50 EUR"), "pdf")
         assert is_gold_text_included_in_pdf(path, gold(tmp_path, a="Quarterly report", b="1,234.50 EUR")).value == 1.0
 

@@ -8,7 +8,7 @@ class TestExactMatch:
     def test_other_type_does_not_match(self) -> None:
         assert exact_match("1", {"expected": 1}).value == 0.0
 
-    def test_absent_value_says_what_was_expected(self) -> None:
+    def test_reason_for_a_missing_value_names_the_expectation(self) -> None:
         result = exact_match(None, {"expected": "on"})
         assert result.value == 0.0
         assert "'on'" in result.reasons[0]

@@ -58,22 +58,24 @@ class TestCheckJson:
             (10**400, "approx:0.1", 1, 0.0),
         ],
     )
-    def test_methods(self, tmp_path: Path, data: Any, method: str, ref: Any, value: float) -> None:
+    def test_values_are_compared_by_every_method(
+        self, tmp_path: Path, data: Any, method: str, ref: Any, value: float
+    ) -> None:
         assert fits(tmp_path, data, method, ref) == value
 
     @pytest.mark.parametrize(
         ("method", "ref"), [("like", 1), ("re", "("), ("approx:x", 1), ("range.zz", [0, 1]), ("re", 5)]
     )
-    def test_a_rule_without_meaning(self, tmp_path: Path, method: str, ref: Any) -> None:
+    def test_invalid_rule_gives_no_verdict(self, tmp_path: Path, method: str, ref: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             fits(tmp_path, "x", method, ref)
 
-    def test_keys_and_positions(self, tmp_path: Path) -> None:
+    def test_keys_and_list_positions_lead_to_a_value(self, tmp_path: Path) -> None:
         path = write(tmp_path, '{"a": [{"b": 1}]}')
         assert check_json(path, {"expect": [{"key": ["a", 0, "b"], "method": "eq", "ref": 1}]}).value == 1.0
         assert check_json(path, {"expect": [{"key": ["a", 1, "b"], "method": "eq", "ref": 1}]}).value == 0.0
 
-    def test_a_letter_is_not_an_entry_and_true_no_position(self, tmp_path: Path) -> None:
+    def test_text_and_boolean_cannot_be_an_index(self, tmp_path: Path) -> None:
         path = write(tmp_path, '{"a": "bc", "d": ["x", "y"]}')
         letter = {"expect": [{"key": ["a", 0], "method": "eq", "ref": "b"}]}
         entry = {"expect": [{"key": ["d", True], "method": "eq", "ref": "y"}]}
@@ -81,7 +83,7 @@ class TestCheckJson:
         assert [check_json(path, one, strict_upstream=True).value for one in (letter, entry)] == [1.0, 1.0]
 
     @pytest.mark.parametrize("method", ["eq", "ge", "le"])
-    def test_published_true_is_one(self, method: str, tmp_path: Path) -> None:
+    def test_strict_upstream_treats_true_as_1(self, method: str, tmp_path: Path) -> None:
         rules = {"expect": [{"key": ["k"], "method": method, "ref": 1}]}
         assert check_json(write(tmp_path, '{"k": true}'), rules, strict_upstream=True).value == 1.0
 
@@ -95,7 +97,7 @@ class TestCheckJson:
         assert check_json(path, rules).value == 1.0
         assert check_json(path, rules, strict_upstream=True).value == 0.0
 
-    def test_yaml(self, tmp_path: Path) -> None:
+    def test_yaml_is_read_with_is_yaml(self, tmp_path: Path) -> None:
         path = write(tmp_path, "name: Test Account\nauthor:\n  email: Test@gmail.com\n", "_config.yaml")
         rules = {"expect": [{"key": ["author", "email"], "method": "eq", "ref": "Test@gmail.com"}]}
         assert check_json(path, rules, is_yaml=True).value == 1.0
@@ -109,14 +111,14 @@ class TestCheckJson:
             0,
         ]
 
-    def test_yaml_that_would_make_an_object(self, tmp_path: Path) -> None:
+    def test_yaml_with_object_tags_is_not_constructed(self, tmp_path: Path) -> None:
         path = write(tmp_path, f"k: !!python/object/apply:pathlib.Path.touch ['{tmp_path}/made']\n")
         result = check_json(path, {"expect": [{"key": ["k"], "method": "ne", "ref": 1}]}, is_yaml=True)
         assert result.value == 0.0
         assert not (tmp_path / "made").exists()
 
     @pytest.mark.parametrize("last", ["k: *i\n", "k: &k [*k]\n"])
-    def test_yaml_that_unpacks_to_too_much(self, tmp_path: Path, last: str) -> None:
+    def test_yaml_that_expands_too_much_scores_0(self, tmp_path: Path, last: str) -> None:
         rows = ["a: &a [x,x,x,x,x,x,x,x,x]"]
         rows += [
             f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
@@ -130,10 +132,10 @@ class TestCheckJson:
         assert "aliases" in result.reasons[0]
 
     @pytest.mark.parametrize("text", ["", "null", "{", "[" * 100_000])
-    def test_no_json(self, tmp_path: Path, text: str) -> None:
+    def test_text_that_is_not_json_scores_0(self, tmp_path: Path, text: str) -> None:
         assert check_json(write(tmp_path, text), {"expect": [{"key": [], "method": "ne", "ref": 1}]}).value == 0.0
 
-    def test_nothing_to_look_for(self, tmp_path: Path) -> None:
+    def test_rule_without_conditions_gives_no_verdict(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             check_json(write(tmp_path, "{}"), {})
 
@@ -171,7 +173,7 @@ class TestCheckDirectJsonObject:
             ({"a": [1, "x"]}, {"expected": {"a": [True]}, "expect_in_result": True}),
         ],
     )
-    def test_true_is_not_one(self, result: Any, rules: dict[str, Any]) -> None:
+    def test_true_does_not_equal_1(self, result: Any, rules: dict[str, Any]) -> None:
         assert check_direct_json_object(result, rules).value == 0.0
         assert check_direct_json_object(result, rules, strict_upstream=True).value == 1.0
 
@@ -208,7 +210,7 @@ class TestCheckDirectJsonObject:
         assert check_direct_json_object({"a": "x"}, rules, strict_upstream=True).value == 0.0
 
     @pytest.mark.parametrize("rules", [{}, {"expected": None}, {"expected": {}}])
-    def test_no_expectation(self, rules: dict[str, Any]) -> None:
+    def test_missing_expectation_gives_no_verdict(self, rules: dict[str, Any]) -> None:
         with pytest.raises(EvaluatorFailed):
             check_direct_json_object({"a": 1}, rules)
 
@@ -220,17 +222,17 @@ class TestCheckDirectJsonObject:
 
 
 class TestIsIncludedAllJsonObjects:
-    def test_more_than_wanted_is_right(self, tmp_path: Path) -> None:
+    def test_additional_keys_are_allowed(self, tmp_path: Path) -> None:
         mine, gold = write(tmp_path, '{"a": 1, "b": 2}'), write(tmp_path, '{"a": 1}', "gold")
         assert is_included_all_json_objects(mine, gold).value == 1.0
         assert is_included_all_json_objects(mine, gold, strict_upstream=True).value == 0.0
 
-    def test_true_is_not_one(self, tmp_path: Path) -> None:
+    def test_true_does_not_equal_1(self, tmp_path: Path) -> None:
         mine, gold = write(tmp_path, '{"a": {"b": 1}}'), write(tmp_path, '{"a": {"b": true}}', "gold")
         assert is_included_all_json_objects(mine, gold).value == 0.0
         assert is_included_all_json_objects(mine, gold, strict_upstream=True).value == 1.0
 
-    def test_an_empty_object_is_not(self, tmp_path: Path) -> None:
+    def test_empty_object_does_not_include_the_expectation(self, tmp_path: Path) -> None:
         mine, gold = write(tmp_path, "{}"), write(tmp_path, '{"a": 1}', "gold")
         assert is_included_all_json_objects(mine, gold).value == 0.0
         assert is_included_all_json_objects(mine, gold, strict_upstream=True).value == 1.0

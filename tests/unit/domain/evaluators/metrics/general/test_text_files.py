@@ -37,10 +37,10 @@ class TestCheckList:
     def test_a_pattern_does_not_reach_over_lines(self, tmp_path: Path) -> None:
         assert check_list(write(tmp_path, "a\nb\n"), {"expect": [r"a\s*b"]}).value == 0.0
 
-    def test_other_letters(self, tmp_path: Path) -> None:
+    def test_patterns_match_letters_of_other_scripts(self, tmp_path: Path) -> None:
         assert check_list(write(tmp_path, "歡迎 x.eml\n"), {"expect": ["歡迎.*\\.eml"]}).value == 1.0
 
-    def test_a_pattern_that_is_none(self, tmp_path: Path) -> None:
+    def test_invalid_pattern_gives_no_verdict(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             check_list(write(tmp_path, "a"), {"expect": ["("]})
 
@@ -50,13 +50,13 @@ class TestCheckCsv:
         path = write(tmp_path, b"\xef\xbb\xbfurl,user\nu,me\n")
         assert check_csv(path, {"expect": [{"url": "u", "user": "me"}]}).value == 1.0
 
-    def test_quoted_line_ends(self, tmp_path: Path) -> None:
+    def test_quoted_line_ends_belong_to_the_field(self, tmp_path: Path) -> None:
         assert check_csv(write(tmp_path, 'a,b\n"x\ny",z\n'), {"expect": [{"a": "x\ny", "b": "z"}]}).value == 1.0
 
     def test_an_unknown_column_matches_nothing(self, tmp_path: Path) -> None:
         assert check_csv(write(tmp_path, "a\nx\n"), {"unexpect": [{"b": "x"}]}).value == 1.0
 
-    def test_a_removed_account(self, tmp_path: Path) -> None:
+    def test_row_of_a_removed_account_is_detected(self, tmp_path: Path) -> None:
         """OSWorld dfac9ee8: only what must not be there is named."""
         rules = {"unexpect": [{"url": "imap://o", "user": "me"}]}
         assert check_csv(write(tmp_path, "url,user\nimap://o,me\n"), rules).value == 0.0
@@ -72,7 +72,7 @@ class TestFileContains:
     def test_missing_texts_are_named(self, tmp_path: Path) -> None:
         assert "'Upload'" in file_contains(write(tmp_path, "Ping"), {"expected": ["Ping", "Upload"]}).reasons[0]
 
-    def test_a_single_text(self, tmp_path: Path) -> None:
+    def test_single_text_is_accepted_as_expectation(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             file_contains(write(tmp_path, "Ping"), {"expected": "Ping"})
 
@@ -81,16 +81,16 @@ class TestCheckLineNumber:
     def test_a_leap_second_counts(self, tmp_path: Path) -> None:
         assert check_line_number(write(tmp_path, "23:59:60\n10:00:00\n"), {"expected": 2}).value == 1.0
 
-    def test_one_line_counts_once(self, tmp_path: Path) -> None:
+    def test_line_with_two_times_counts_once(self, tmp_path: Path) -> None:
         assert check_line_number(write(tmp_path, "10:00:00 to 10:00:01\n"), {"expected": "1"}).value == 1.0
 
-    def test_a_rule_that_is_not_a_number(self, tmp_path: Path) -> None:
+    def test_rule_that_is_not_a_number_gives_no_verdict(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             check_line_number(write(tmp_path, ""), {"expected": "many"})
 
 
 class TestCompareTerminalAndTxt:
-    def test_the_same_text(self, tmp_path: Path) -> None:
+    def test_equal_texts_score_1(self, tmp_path: Path) -> None:
         assert compare_terminal_and_txt(write(tmp_path, "a\r\nb\r\n"), "a\nb\n").value == 1.0
 
     @pytest.mark.parametrize("shown", [None, ""])
@@ -111,7 +111,7 @@ class TestComparePythonPureText:
             ("import os\ndef f():\n    return 2\n", 0.0, 0.0),
         ],
     )
-    def test_as_published(self, tmp_path: Path, text: str, common: float, waa: float) -> None:
+    def test_code_is_compared_as_in_each_suite(self, tmp_path: Path, text: str, common: float, waa: float) -> None:
         mine, gold = write(tmp_path, text, "a.py"), write(tmp_path, self.GOLD, "gold.py")
         assert compare_python_pure_text(mine, gold).value == common
         assert compare_python_pure_text_waa(mine, gold).value == waa
@@ -126,24 +126,24 @@ class TestCompareTimeInSpeedtestResults:
     def export(folder: Path, clock: str) -> str:
         return write(folder, f"TEST_ID,DATE,PING\n1,3/1/2026 {clock},12\n")
 
-    def test_within_the_range(self, tmp_path: Path) -> None:
+    def test_time_within_the_range_passes(self, tmp_path: Path) -> None:
         wanted = {"minutes": "60", "now": "11:00"}
         assert compare_time_in_speedtest_results(self.export(tmp_path, "10:01"), wanted).value == 1.0
         assert compare_time_in_speedtest_results(self.export(tmp_path, "10:00"), wanted).value == 0.0
 
-    def test_around_midnight(self, tmp_path: Path) -> None:
+    def test_times_around_midnight_are_near(self, tmp_path: Path) -> None:
         path, wanted = self.export(tmp_path, "23:58"), {"minutes": 60, "now": "00:03"}
         assert compare_time_in_speedtest_results(path, wanted).value == 1.0
         assert compare_time_in_speedtest_results(path, wanted, strict_upstream=True).value == 0.0
 
-    def test_the_clock_of_now_without_another(self, tmp_path: Path) -> None:
+    def test_host_clock_is_the_default(self, tmp_path: Path) -> None:
         assert compare_time_in_speedtest_results(self.export(tmp_path, "10:00"), "1441").value == 1.0
 
-    def test_only_a_head_line(self, tmp_path: Path) -> None:
+    def test_export_with_only_a_header_scores_0(self, tmp_path: Path) -> None:
         path = write(tmp_path, "TEST_ID,DATE\n")
         assert compare_time_in_speedtest_results(path, {"minutes": 60, "now": "00:03"}).value == 0.0
 
-    def test_a_range_that_is_not_a_number(self, tmp_path: Path) -> None:
+    def test_range_that_is_not_a_number_gives_no_verdict(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             compare_time_in_speedtest_results(self.export(tmp_path, "10:00"), None)  # type: ignore[arg-type]
 

@@ -79,17 +79,17 @@ class TestCheckIncludeExclude:
 
 
 class TestMatchInList:
-    def test_one_of_them(self) -> None:
+    def test_value_in_the_list_matches(self) -> None:
         assert match_in_list("Bing", {"expected": ["Microsoft Bing", "Bing"]}).value == 1.0
 
-    def test_true_is_not_one(self) -> None:
+    def test_true_does_not_equal_1(self) -> None:
         assert match_in_list(1, {"expected": [True, 2]}).value == 0.0
         assert match_in_list(1, {"expected": [True, 2]}, strict_upstream=True).value == 1.0
 
-    def test_a_part_of_one_is_none(self) -> None:
+    def test_part_of_a_listed_value_does_not_match(self) -> None:
         assert match_in_list("Microsoft", {"expected": ["Microsoft Bing"]}).value == 0.0
 
-    def test_a_list_is_wanted(self) -> None:
+    def test_expectation_must_be_a_list(self) -> None:
         with pytest.raises(EvaluatorFailed):
             match_in_list("i", {"expected": "Bing"})
 
@@ -98,7 +98,7 @@ class TestIsInList:
     def test_among_the_found(self) -> None:
         assert is_in_list(["/home/user/Desktop/hello"], {"expected": "/home/user/Desktop/hello"}).value == 1.0
 
-    def test_true_is_not_one(self) -> None:
+    def test_true_does_not_equal_1(self) -> None:
         assert is_in_list([1, "x"], {"expected": True}).value == 0.0
         assert is_in_list([1, "x"], {"expected": True}, strict_upstream=True).value == 1.0
 
@@ -106,7 +106,7 @@ class TestIsInList:
         assert is_in_list("a hello b", {"expected": "hello"}).value == 1.0
 
     @pytest.mark.parametrize("found", [None, 5, [], "x"])
-    def test_not_there(self, found: Any) -> None:
+    def test_missing_value_is_not_in_the_list(self, found: Any) -> None:
         assert is_in_list(found, {"expected": "hello"}).value == 0.0
 
 
@@ -120,28 +120,28 @@ class TestLiteralMatch:
     def test_lists_of_other_lengths(self) -> None:
         assert literal_match(["a"], ["a", "b"], type="list").value == 0.0
 
-    def test_texts(self) -> None:
+    def test_values_are_compared_as_texts(self) -> None:
         assert literal_match(5, "5").value == 1.0
 
     def test_none_does_not_equal_the_text_none(self) -> None:
         assert literal_match(None, "None").value == 0.0
         assert literal_match(None, "None", strict_upstream=True).value == 1.0
 
-    def test_an_unknown_type(self) -> None:
+    def test_unknown_type_gives_no_verdict(self) -> None:
         with pytest.raises(EvaluatorFailed):
             literal_match("a", "a", type="dict")
 
 
 class TestFuzzyMatch:
-    def test_rapidfuzz_ratio(self) -> None:
+    def test_similarity_equals_rapidfuzz_ratio(self) -> None:
         assert fuzzy_match("kitten", {"expected": "sitting"}).value == pytest.approx(0.6153846153846154, abs=1e-9)
 
     @given(left=st.text(max_size=20), right=st.text(max_size=20))
     @settings(max_examples=30, deadline=None)
-    def test_between_zero_and_one_and_symmetric(self, left: str, right: str) -> None:
+    def test_similarity_is_symmetric_and_between_0_and_1(self, left: str, right: str) -> None:
         value = fuzzy_match(left, {"expected": right}).value
         assert 0.0 <= value <= 1.0
         assert value == fuzzy_match(right, {"expected": left}).value
 
-    def test_absent(self) -> None:
+    def test_missing_value_has_similarity_0(self) -> None:
         assert fuzzy_match(None, {"expected": "x"}).value == 0.0

@@ -15,15 +15,15 @@ def saved(folder: Path, *bookmarks: object) -> str:
 
 
 class TestBookmarkSaved:
-    def test_by_the_end_of_its_address(self, tmp_path: Path) -> None:
+    def test_address_may_be_given_by_its_end(self, tmp_path: Path) -> None:
         assert bookmark_saved(saved(tmp_path, FERRY), {"url": "/ferry.html"}).value == 1.0
 
-    def test_in_a_folder_with_a_name(self, tmp_path: Path) -> None:
+    def test_name_and_folder_are_matched(self, tmp_path: Path) -> None:
         travel = {"type": "folder", "name": "Travel", "children": [FERRY]}
         rules = {"url": "/ferry.html", "name": "Ferry", "folder": "Travel"}
         assert bookmark_saved(saved(tmp_path, travel), rules).value == 1.0
 
-    def test_in_the_wrong_folder(self, tmp_path: Path) -> None:
+    def test_bookmark_in_another_folder_scores_0(self, tmp_path: Path) -> None:
         assert bookmark_saved(saved(tmp_path, FERRY), {"url": "/ferry.html", "folder": "Travel"}).value == 0.0
 
     @pytest.mark.parametrize(
@@ -47,17 +47,19 @@ class TestBookmarkSaved:
             ("https://[bad/my.html", "/my.html", 0),
         ],
     )
-    def test_addresses(self, url: str, rule: str, value: float, tmp_path: Path) -> None:
+    def test_addresses_are_matched_by_scheme_host_and_path(
+        self, url: str, rule: str, value: float, tmp_path: Path
+    ) -> None:
         path = saved(tmp_path, {"type": "url", "name": "n", "url": url})
         assert bookmark_saved(path, {"url": rule}).value == value
 
-    def test_both_facts_of_one_bookmark(self, tmp_path: Path) -> None:
+    def test_all_facts_must_be_of_one_bookmark(self, tmp_path: Path) -> None:
         folder = {"type": "folder", "name": "Travel", "children": [{**FERRY, "name": "Other"}]}
         rules = {"url": "/ferry.html", "name": "Ferry", "folder": "Travel"}
         assert bookmark_saved(saved(tmp_path, FERRY, folder), rules).value == 0.0
         assert bookmark_saved(saved(tmp_path, FERRY, folder), {**rules, "partial": True}).value == pytest.approx(2 / 3)
 
-    def test_another_page(self, tmp_path: Path) -> None:
+    def test_bookmark_of_another_page_scores_0(self, tmp_path: Path) -> None:
         assert bookmark_saved(saved(tmp_path, FERRY), {"url": "/bus.html"}).value == 0.0
 
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"roots": 5}'])
@@ -65,5 +67,5 @@ class TestBookmarkSaved:
         (tmp_path / "Bookmarks").write_text(text)
         assert bookmark_saved(str(tmp_path / "Bookmarks"), {"url": "/a"}).value == 0.0
 
-    def test_an_absent_file(self) -> None:
+    def test_missing_file_scores_0(self) -> None:
         assert bookmark_saved(None, {"url": "/a"}).value == 0.0

@@ -25,11 +25,11 @@ class TestDocumentGoals:
     def test_partly_bold_is_not_bold(self, path: str) -> None:
         assert document_goals(path, {"bold": ["The budget was"]}).value == 0.0
 
-    def test_the_share_counts_if_asked_for(self, path: str) -> None:
+    def test_partial_scores_the_share_of_goals(self, path: str) -> None:
         rules = {"styles": {"Minutes": "Title"}, "without": ["Agenda"], "partial": True}
         assert document_goals(path, rules).value == 0.5
 
-    def test_changes_to_content_that_should_be_kept(self, path: str) -> None:
+    def test_changed_kept_content_scores_0(self, path: str) -> None:
         assert document_goals(path, {"bold": ["was"], "keeps": ["Present: .*"]}).value == 0.0
 
     def test_absent_empty_and_damaged_files_are_verdicts(self, tmp_path: Path, path: str) -> None:

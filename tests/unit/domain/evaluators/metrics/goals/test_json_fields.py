@@ -13,10 +13,10 @@ class TestJsonFields:
         (tmp_path / "a.json").write_text(json.dumps({"room": {"name": "Oak"}, "projector": True}))
         return str(tmp_path / "a.json")
 
-    def test_dotted_paths(self, path: str) -> None:
+    def test_dotted_paths_lead_to_nested_fields(self, path: str) -> None:
         assert json_fields(path, {"expected": {"room.name": "Oak", "projector": True}}).value == 1.0
 
-    def test_one_of_several_values(self, path: str) -> None:
+    def test_one_of_several_values_suffices(self, path: str) -> None:
         assert json_fields(path, {"expected": {"room.name": ["Elm", "Oak"]}}).value == 1.0
 
     @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ class TestJsonFields:
         assert "projector.on is missing" in result.reasons[1]
 
     @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
-    def test_no_json_is_a_verdict(self, tmp_path: Path, text: str) -> None:
+    def test_text_that_is_not_json_scores_0(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "b.json").write_text(text)
         assert json_fields(str(tmp_path / "b.json"), {"expected": {"a": 1}}).reasons == ("the file is not JSON",)
 
-    def test_an_absent_file(self) -> None:
+    def test_missing_file_scores_0(self) -> None:
         assert json_fields(None, {"expected": {"a": 1}}).value == 0.0

@@ -24,7 +24,7 @@ def damaged(folder: Path, flag: str) -> str:
 
 
 class TestSamePicture:
-    def test_itself_in_another_format(self, tmp_path: Path, flag: str) -> None:
+    def test_same_picture_in_another_format_passes(self, tmp_path: Path, flag: str) -> None:
         Image.open(flag).save(tmp_path / "flag.bmp")
         assert same_picture(str(tmp_path / "flag.bmp"), flag).value == 1.0
 
@@ -34,13 +34,13 @@ class TestSamePicture:
         picture.save(tmp_path / "clear.png")
         assert same_picture(str(tmp_path / "clear.png"), flag).value == 1.0
 
-    def test_mirrored(self, tmp_path: Path, flag: str) -> None:
+    def test_mirrored_picture_scores_0(self, tmp_path: Path, flag: str) -> None:
         Image.open(flag).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(tmp_path / "mirror.png")
         result = same_picture(str(tmp_path / "mirror.png"), flag)
         assert result.value == 0.0
         assert result.reasons == ("0.00% of the pixels match, expected at least 99%",)
 
-    def test_another_size(self, tmp_path: Path, flag: str) -> None:
+    def test_picture_of_another_size_is_reported(self, tmp_path: Path, flag: str) -> None:
         Image.open(flag).resize((20, 10)).save(tmp_path / "small.png")
         assert "size" in same_picture(str(tmp_path / "small.png"), flag).reasons[0]
 
@@ -67,13 +67,13 @@ class TestPictureGoals:
         rules = {"size": [40, 20], "format": "PNG", "pixels": [[5, 5, [200, 0, 0]], [35, 5, [255, 255, 255]]]}
         assert picture_goals(flag, rules).value == 1.0
 
-    def test_the_share_counts_if_asked_for(self, flag: str) -> None:
+    def test_partial_scores_the_share_of_goals(self, flag: str) -> None:
         assert picture_goals(flag, {"size": [40, 20], "format": "JPEG", "partial": True}).value == 0.5
 
     def test_a_pixel_outside_is_wrong(self, flag: str) -> None:
         assert picture_goals(flag, {"pixels": [[50, 5, [255, 255, 255]]]}).value == 0.0
 
-    def test_gray(self, tmp_path: Path, flag: str) -> None:
+    def test_gray_requires_a_gray_picture(self, tmp_path: Path, flag: str) -> None:
         Image.open(flag).convert("L").save(tmp_path / "gray.png")
         assert picture_goals(str(tmp_path / "gray.png"), {"gray": True}).value == 1.0
         assert picture_goals(flag, {"gray": True}).value == 0.0

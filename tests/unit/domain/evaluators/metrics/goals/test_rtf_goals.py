@@ -18,7 +18,7 @@ class TestRtfGoals:
         rules = {"paragraphs": ["Mr Smith .*"], "bold": ["Summer party", "cake"], "plain": ["Mr Smith"]}
         assert rtf_goals(path, rules).value == 1.0
 
-    def test_partly_bold_is_neither(self, path: str) -> None:
+    def test_partly_bold_text_is_neither_bold_nor_plain(self, path: str) -> None:
         assert rtf_goals(path, {"bold": ["the cake"]}).value == 0.0
         assert rtf_goals(path, {"plain": ["the cake"]}).value == 0.0
 
@@ -31,7 +31,7 @@ class TestRtfGoals:
             (r"{\b sword, words, word}", 1.0, 0.0),
         ],
     )
-    def test_one_occurrence_is_enough_and_blanks_may_have_any_weight(
+    def test_one_bold_occurrence_suffices_and_blanks_are_ignored(
         self, tmp_path: Path, body: str, bold: float, plain: float
     ) -> None:
         (tmp_path / "a.rtf").write_text(rf"{{\rtf1\ansi {body}\par}}")
@@ -39,10 +39,10 @@ class TestRtfGoals:
         assert rtf_goals(str(tmp_path / "a.rtf"), {"bold": [text]}).value == bold
         assert rtf_goals(str(tmp_path / "a.rtf"), {"plain": ["word"]}).value == plain
 
-    def test_the_share_counts_if_asked_for(self, path: str) -> None:
+    def test_partial_scores_the_share_of_goals(self, path: str) -> None:
         assert rtf_goals(path, {"bold": ["Summer"], "without": ["Mr Smith .*"], "partial": True}).value == 0.5
 
-    def test_changes_to_content_that_should_be_kept(self, path: str) -> None:
+    def test_changed_kept_content_scores_0(self, path: str) -> None:
         assert rtf_goals(path, {"bold": ["Summer"], "keeps": ["Mrs Smith .*"], "partial": True}).value == 0.0
 
     def test_absent_empty_damaged_and_huge_files_are_verdicts(self, tmp_path: Path) -> None:

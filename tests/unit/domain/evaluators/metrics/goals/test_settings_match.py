@@ -4,7 +4,7 @@ from backend.domain.evaluators.metrics.goals.settings_match import settings_matc
 
 
 class TestSettingsMatch:
-    def test_values_as_text(self) -> None:
+    def test_texts_are_compared_exactly(self) -> None:
         assert settings_match("a=true\nb=5\n", {"expected": {"a": "true", "b": 5}}).value == 1.0
 
     @pytest.mark.parametrize(
@@ -28,27 +28,27 @@ class TestSettingsMatch:
             ("x=5", [True, 5], 1.0),
         ],
     )
-    def test_values_by_type(self, text: str, expected: object, value: float) -> None:
+    def test_values_are_compared_by_type(self, text: str, expected: object, value: float) -> None:
         assert settings_match(text, {"expected": {"x": expected}}).value == value
 
     @pytest.mark.parametrize("text", ["t=nan", "t=inf", "t=1_0", "t=true"])
-    def test_no_number_is_in_a_range(self, text: str) -> None:
+    def test_text_that_is_not_a_number_is_in_no_range(self, text: str) -> None:
         assert settings_match(text, {"expected": {"t": {"min": 0}}}).value == 0.0
 
-    def test_one_of_several_values(self) -> None:
+    def test_one_of_several_values_suffices(self) -> None:
         assert settings_match("w=uint32 2", {"expected": {"w": ["2", "uint32 2"]}}).value == 1.0
 
     @pytest.mark.parametrize(("text", "value"), [("t=700", 1.0), ("t=699", 0.0), ("t=", 0.0), ("t=often", 0.0)])
-    def test_a_range(self, text: str, value: float) -> None:
+    def test_range_includes_its_bounds(self, text: str, value: float) -> None:
         assert settings_match(text, {"expected": {"t": {"min": 700, "max": 900}}}).value == value
 
-    def test_the_share_counts_if_asked_for(self) -> None:
+    def test_partial_scores_the_share_of_goals(self) -> None:
         assert settings_match("a=1", {"expected": {"a": "1", "b": "1"}, "partial": True}).value == 0.5
 
     def test_a_setting_that_is_not_set_is_named(self) -> None:
         assert "not set" in settings_match("", {"expected": {"a": "1"}}).reasons[0]
 
-    def test_changes_to_content_that_should_be_kept(self) -> None:
+    def test_changed_kept_setting_scores_0(self) -> None:
         assert settings_match("a=1\nb=2", {"expected": {"a": "1"}, "keeps": {"b": "1"}}).value == 0.0
 
     def test_settings_that_could_not_be_read(self) -> None:

@@ -31,24 +31,24 @@ def with_formula(path: str) -> str:
 
 class TestSheetGoals:
     @pytest.mark.parametrize("where", ["Sales!B1", "#0!B1"])
-    def test_a_value(self, path: str, where: str) -> None:
+    def test_cell_value_is_found_by_sheet_name_or_index(self, path: str, where: str) -> None:
         assert sheet_goals(path, {"cells": {where: {"value": 358.5}}}).value == 1.0
 
     @pytest.mark.parametrize(
         ("cell", "expected", "value"),
         [(True, 1, 0), (False, 0, 0), (1, True, 0), (0, False, 0), (True, True, 1), (1.0, 1, 1), ("1", 1, 0)],
     )
-    def test_kinds_of_values(self, tmp_path: Path, cell: Any, expected: Any, value: float) -> None:
+    def test_values_are_compared_by_type(self, tmp_path: Path, cell: Any, expected: Any, value: float) -> None:
         book = Workbook()
         book.active["A1"] = cell
         book.save(tmp_path / "kinds.xlsx")
         rules = {"cells": {"#0!A1": {"value": expected}}}
         assert sheet_goals(str(tmp_path / "kinds.xlsx"), rules).value == value
 
-    def test_a_typed_value_where_a_formula_is_wanted(self, path: str) -> None:
+    def test_typed_value_does_not_replace_a_formula(self, path: str) -> None:
         assert sheet_goals(path, {"cells": {"Sales!B1": {"value": 358.5, "formula": True}}}).value == 0.0
 
-    def test_a_computed_value(self, path: str) -> None:
+    def test_computed_value_of_a_formula_passes(self, path: str) -> None:
         rules = {"cells": {"Sales!B1": {"value": 358.5, "formula": True}}}
         assert sheet_goals(with_formula(path), rules).value == 1.0
 
@@ -60,10 +60,10 @@ class TestSheetGoals:
         assert sheet_goals(path, rules).value == 0.5
 
     @pytest.mark.parametrize("where", ["Prices!B1", "#7!B1"])
-    def test_no_such_sheet(self, path: str, where: str) -> None:
+    def test_missing_sheet_scores_0(self, path: str, where: str) -> None:
         assert "there is no sheet" in sheet_goals(path, {"cells": {where: {"value": 1}}}).reasons[0]
 
-    def test_changes_to_content_that_should_be_kept(self, path: str) -> None:
+    def test_changed_kept_cell_scores_0(self, path: str) -> None:
         rules = {"cells": {"Sales!B1": {"value": 358.5}}, "keeps": {"Sales!A1": {"value": "Sum"}}}
         assert sheet_goals(path, rules).value == 0.0
 

@@ -14,26 +14,26 @@ def rules(**more: Any) -> dict[str, Any]:
 
 
 class TestWidgetValue:
-    def test_the_number_of_the_first_line(self) -> None:
+    def test_number_of_the_first_line_is_compared(self) -> None:
         assert widget_value(TREE, rules(number=10063)).value == 1.0
 
-    def test_the_text_of_the_first_line(self) -> None:
+    def test_text_of_the_first_line_is_compared(self) -> None:
         assert widget_value(TREE, rules(text="10, 063")).value == 1.0
 
     @pytest.mark.parametrize(
         ("text", "number", "value"),
         [("\u221242", -42, 1), ("1,234.5", 1234.5, 1), ("1,5", 15, 0), ("1_5", 15, 0), ("42 of 50", 42, 0), ("", 0, 0)],
     )
-    def test_forms_of_numbers(self, text: str, number: float, value: float) -> None:
+    def test_number_forms_are_read(self, text: str, number: float, value: float) -> None:
         assert widget_value(TREE.replace("10,063", text), rules(number=number)).value == value
 
-    def test_another_number(self) -> None:
+    def test_another_number_scores_0(self) -> None:
         assert widget_value(TREE, rules(number=10064)).value == 0.0
 
     def test_a_widget_that_is_not_shown_does_not_count(self) -> None:
         assert widget_value(TREE, rules(number=7)).value == 0.0
 
-    def test_no_such_application(self) -> None:
+    def test_missing_application_scores_0(self) -> None:
         result = widget_value(TREE, {"app": "other", "role": "text", "number": 1})
         assert result.reasons == ("no text of other is on the screen",)
 

@@ -28,7 +28,7 @@ def value(text: str, folder: Path, rules: Any = RULES) -> float:
         ("en-GB", "ooOther", 0),
     ],
 )
-def test_languages(language: str, name: str, expected: float, tmp_path: Path) -> None:
+def test_language_must_match_a_pattern(language: str, name: str, expected: float, tmp_path: Path) -> None:
     assert value(registry(language, name=name), tmp_path) == expected
 
 
@@ -44,6 +44,6 @@ def test_damaged_and_hostile_files(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rules", [{}, {"locale_set": []}, {"locale_set": "en-*"}, None])
-def test_rules_without_meaning(rules: Any, tmp_path: Path) -> None:
+def test_invalid_rules_give_no_verdict(rules: Any, tmp_path: Path) -> None:
     with pytest.raises(EvaluatorFailed):
         value(registry("en-GB"), tmp_path, rules)

@@ -11,7 +11,7 @@ RULES = {"title": {"method": "eq", "ref": "思念 You"}, "artist": {"method": "e
 
 
 class TestTags:
-    def test_right_and_wrong(self, tmp_path: Path) -> None:
+    def test_right_and_wrong_tags_are_told_apart(self, tmp_path: Path) -> None:
         right = mp3(tmp_path / "a.mp3", TIT2="思念 You", TPE1="Cheng Xiang")
         wrong = mp3(tmp_path / "b.mp3", TIT2="思念 You", TPE1="Cheng  Xiang")
         assert check_mp3_meta(right, RULES).value == 1.0
@@ -19,7 +19,7 @@ class TestTags:
         assert result.value == 0.0
         assert "artist is 'Cheng  Xiang'" in result.reasons[0]
 
-    def test_an_older_tag(self, tmp_path: Path) -> None:
+    def test_tag_of_version_1_is_read(self, tmp_path: Path) -> None:
         path = mp3_v1(tmp_path / "a.mp3", "Missing You", "Cheng Xiang")
         rules = {"title": {"method": "re.I", "ref": "missing"}, "artist": {"method": "ne", "ref": "Ann"}}
         assert check_mp3_meta(path, rules).value == 1.0
@@ -40,7 +40,7 @@ class TestTags:
             ("tracknumber", "TRCK", "5", "5"),
         ],
     )
-    def test_names_of_tags(self, name: str, frame: str, text: str, value: str, tmp_path: Path) -> None:
+    def test_every_tag_name_is_read(self, name: str, frame: str, text: str, value: str, tmp_path: Path) -> None:
         path = mp3(tmp_path / "a.mp3", 20, **{frame: text})
         assert check_mp3_meta(path, {name: {"method": "eq", "ref": value}}).value == 1.0
 
@@ -49,7 +49,7 @@ class TestTags:
         assert check_mp3_meta(path, {"artist": {"method": "eq", "ref": ""}}).value == 1.0
         assert check_mp3_meta(path, {"artist": {"method": "eq", "ref": "Ann"}}).value == 0.0
 
-    def test_a_file_without_tags(self, tmp_path: Path) -> None:
+    def test_file_without_tags_scores_0(self, tmp_path: Path) -> None:
         path = mp3(tmp_path / "a.mp3")
         result = check_mp3_meta(path, {"artist": {"method": "ne", "ref": "Ann"}})
         assert (result.value, result.reasons) == (0.0, ("the file has no tags",))
@@ -59,6 +59,6 @@ class TestTags:
     "rules",
     [{}, None, {"name": {"method": "eq", "ref": "x"}}, {"title": "x"}, {"title": {"method": "like", "ref": "x"}}],
 )
-def test_rules_without_meaning(rules: Any, tmp_path: Path) -> None:
+def test_invalid_rules_give_no_verdict(rules: Any, tmp_path: Path) -> None:
     with pytest.raises(EvaluatorFailed):
         check_mp3_meta(mp3(tmp_path / "a.mp3", TIT2="x"), rules)

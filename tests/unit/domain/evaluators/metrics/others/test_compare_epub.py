@@ -22,7 +22,7 @@ class TestLikeness:
         mine = epub(tmp_path / "m.epub", GOLD | {"a.html": chapter("A", "one", "two", lines="\r\n")}, number="77")
         assert compare_epub(mine, gold).value == compare_epub_waa(mine, gold).value == 1.0
 
-    def test_a_changed_chapter(self, gold: str, tmp_path: Path) -> None:
+    def test_changed_chapter_lowers_the_score(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", GOLD | {"b.html": chapter("B", "other")})
         result = compare_epub(mine, gold)
         share = _epub.likeness(_epub.html_lines(chapter("B", "other")), _epub.html_lines(GOLD["b.html"]))
@@ -31,11 +31,11 @@ class TestLikeness:
         assert compare_epub_waa(mine, gold).value == pytest.approx(share)
         assert result.reasons == (f"b.html: {share:.3f} of the lines match",)
 
-    def test_another_title_in_contents_and_metadata(self, gold: str, tmp_path: Path) -> None:
+    def test_changed_title_lowers_the_score(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", GOLD, title="Other")
         assert compare_epub(mine, gold).value == pytest.approx((2 + 3 / 4 + 4 / 5) / 4, abs=0.1)
 
-    def test_a_book_whose_parts_lie_in_a_folder(self, tmp_path: Path) -> None:
+    def test_book_with_parts_in_a_folder_is_read(self, tmp_path: Path) -> None:
         """The published metric raises: it writes the chapter into a folder that does not exist."""
         books = [epub(tmp_path / f"{number}.epub", GOLD, folder="OEBPS/") for number in "ab"]
         assert compare_epub(*books).value == 1.0
@@ -65,25 +65,25 @@ class TestOddBooks:
         assert compare_epub_waa(str(tmp_path / "m.epub"), gold).value == 0.0
         assert compare_epub_waa(str(tmp_path / "m.epub"), gold, strict_upstream=True).value == 1.0
 
-    def test_an_empty_chapter(self, gold: str, tmp_path: Path) -> None:
+    def test_empty_chapter_is_compared(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", GOLD | {"b.html": ""})
         assert compare_epub(mine, gold).value == pytest.approx(3 / 4)
 
-    def test_a_path_out_of_the_book(self, gold: str, tmp_path: Path) -> None:
+    def test_path_outside_the_book_is_rejected(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", {"../../evil.html": "x"})
         assert compare_epub(mine, gold).value == 0.0
         assert not (tmp_path.parent.parent / "evil.html").exists()
 
-    def test_a_chapter_that_is_too_large(self, gold: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_oversized_chapter_is_rejected(self, gold: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         mine = epub(tmp_path / "m.epub", GOLD | {"a.html": "x" * 5000})
         monkeypatch.setattr(_epub, "MAX_MEMBER", 4000)
         assert "too large" in compare_epub(mine, gold).reasons[0]
 
-    def test_too_many_equal_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_too_many_line_pairs_score_0(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_epub, "MAX_PAIRS", 10)
         assert _epub.likeness(["a"] * 5, ["a"] * 4) == 0.0
 
-    def test_a_gold_book_without_content(self, gold: str, tmp_path: Path) -> None:
+    def test_expected_book_without_content_gives_no_verdict(self, gold: str, tmp_path: Path) -> None:
         (tmp_path / "g.epub").write_text("no zip")
         with pytest.raises(EvaluatorFailed):
             compare_epub(gold, str(tmp_path / "g.epub"))

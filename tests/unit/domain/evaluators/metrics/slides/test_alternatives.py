@@ -78,7 +78,7 @@ class TestLines:
             ([RUN.format("", "", "al"), "<a:br/>", RUN.format("", "", "pha")], 0),
         ],
     )
-    def test_runs(self, tmp_path: Path, mine: list[str], right: int) -> None:
+    def test_runs_of_equal_formatting_are_merged(self, tmp_path: Path, mine: list[str], right: int) -> None:
         model = deck(tmp_path / "gold.pptx", on(1, line(RUN.format("", "", "alpha"))))
         assert compare(deck(tmp_path / "mine.pptx", on(1, line(*mine))), model).value == right
 
@@ -92,7 +92,9 @@ class TestLines:
             (FIELD.format("other", "a"), FIELD.format("other", "b"), 0, 0),
         ],
     )
-    def test_fields(self, tmp_path: Path, mine: str, gold: str, right: int, published: int) -> None:
+    def test_fields_count_whatever_they_showed(
+        self, tmp_path: Path, mine: str, gold: str, right: int, published: int
+    ) -> None:
         files = [deck(tmp_path / f"{name}.pptx", on(1, line(one))) for name, one in (("a", mine), ("b", gold))]
         assert compare(files[0], files[1]).value == right
         assert compare(files[0], files[1], strict_upstream=True).value == published

@@ -144,7 +144,7 @@ class TestBothSuites:
     def test_differences_that_upstream_overlooks(self, name: str, gold: str, tmp_path: Path) -> None:
         assert verdicts(deck(tmp_path / "mine.pptx", OVERLOOKED_BY_ALL[name]), gold) == [0, 1, 0, 1]
 
-    def test_the_same_deck(self, gold: str) -> None:
+    def test_equal_decks_score_1(self, gold: str) -> None:
         assert verdicts(gold, gold) == [1, 1, 1, 1]
 
     def test_a_double_line_under_plain_text(self, gold: str, tmp_path: Path) -> None:
@@ -161,11 +161,11 @@ class TestBothSuites:
 
 class TestOSWorld:
     @pytest.mark.parametrize("name", ALLOWED)
-    def test_no_difference(self, name: str, gold: str, tmp_path: Path) -> None:
+    def test_allowed_changes_are_no_difference(self, name: str, gold: str, tmp_path: Path) -> None:
         mine = deck(tmp_path / "mine.pptx", *ALLOWED[name])
         assert [compare(mine, gold).value, compare(mine, gold, strict_upstream=True).value] == [1, 1]
 
-    def test_reasons_say_where_and_what(self, gold: str, tmp_path: Path) -> None:
+    def test_reasons_name_slide_shape_and_difference(self, gold: str, tmp_path: Path) -> None:
         mine = deck(tmp_path / "mine.pptx", run(1, 1, font(size=Pt(25))), other_note)
         assert compare(mine, gold).reasons == (
             "slide 1: notes 'say nothing', expected 'say hello'",
@@ -179,13 +179,13 @@ class TestOSWorld:
 
         assert len(compare(deck(tmp_path / "mine.pptx", all_bold), gold).reasons) <= 20
 
-    def test_another_number_of_slides_or_shapes(self, gold: str, tmp_path: Path) -> None:
+    def test_number_of_slides_and_shapes_must_match(self, gold: str, tmp_path: Path) -> None:
         longer = deck(tmp_path / "a.pptx", lambda show: show.slides.add_slide(show.slide_layouts[6]))
         assert compare(longer, gold).value == 0
         assert compare(longer, gold, examine_number_of_slides=False).value == 1
         assert compare(deck(tmp_path / "b.pptx", more), gold).value == 0
 
-    def test_background_colours(self, gold: str, tmp_path: Path) -> None:
+    def test_background_colours_are_compared_exactly(self, gold: str, tmp_path: Path) -> None:
         mine = deck(tmp_path / "mine.pptx", on(3, background(rgb("FFFE00"))))
         assert [compare(mine, gold).value, compare(mine, gold, strict_upstream=True).value] == [0, 0]
         assert compare(mine, gold, examine_background_color=False).value == 1
@@ -224,7 +224,9 @@ class TestOptions:
             ({"examine_text": False, "examine_bullets": False}, ["text of a cell", "link"]),
         ],
     )
-    def test_switched_off(self, options: dict[str, bool], changes: list[str], gold: str, tmp_path: Path) -> None:
+    def test_switched_off_options_hide_their_differences(
+        self, options: dict[str, bool], changes: list[str], gold: str, tmp_path: Path
+    ) -> None:
         mine = deck(tmp_path / "mine.pptx", *({**SEEN_BY_ALL, **OVERLOOKED_BY_ALL}[name] for name in changes))
         assert compare(mine, gold, **options).reasons == ("4 slides, all as expected",)
 
@@ -233,7 +235,7 @@ class TestOptions:
         assert compare(mine, gold, examine_font_bold=False).value == 1
         assert compare(mine, gold, examine_font_bold=False, strict_upstream=True).value == 0
 
-    def test_number_of_runs(self, gold: str, tmp_path: Path) -> None:
+    def test_additional_run_counts_unless_switched_off(self, gold: str, tmp_path: Path) -> None:
         def split(show: Any) -> None:
             paragraph = show.slides[0].shapes[1].text_frame.paragraphs[0]
             paragraph.runs[0].text = "al"
@@ -258,7 +260,7 @@ class TestOptions:
             ("", 'u="sng"', 0.0),
         ],
     )
-    def test_runs_of_one_look_are_one(
+    def test_runs_of_equal_formatting_are_merged(
         self,
         first: str,
         second: str,
@@ -286,50 +288,50 @@ class TestOptions:
         assert compare(model, mine).value == value
         assert compare(mine, model, strict_upstream=True).value == 0.0
 
-    def test_image_size(self, gold: str, tmp_path: Path) -> None:
+    def test_examine_image_size_compares_only_pictures(self, gold: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {"examine_shape": False, "examine_image_size": True, "approximately_tolerance": 0.01}
         assert compare(deck(tmp_path / "a.pptx", move(2, 1, left=Cm(9))), gold, **options).value == 1
         assert compare(deck(tmp_path / "b.pptx", move(2, 1, width=Cm(6.05))), gold, **options).value == 1
         assert compare(deck(tmp_path / "c.pptx", move(2, 1, width=Cm(6.5))), gold, **options).value == 0
         assert compare(deck(tmp_path / "d.pptx", move(1, 1, left=Cm(9))), gold, **options).value == 0
 
-    def test_modify_height(self, gold: str, tmp_path: Path) -> None:
+    def test_examine_modify_height_compares_only_heights(self, gold: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {"examine_shape": False, "examine_modify_height": True, "_note": "a remark"}
         assert compare(deck(tmp_path / "a.pptx", move(2, 1, width=Cm(9))), gold, **options).value == 1
         assert compare(deck(tmp_path / "b.pptx", move(2, 1, height=Cm(5))), gold, **options).value == 0
         assert compare(deck(tmp_path / "c.pptx", move(1, 1, width=Cm(9))), gold, **options).value == 0
 
-    def test_title_to_the_bottom(self, gold: str, tmp_path: Path) -> None:
+    def test_examine_title_bottom_position_needs_the_title_below(self, gold: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {"examine_shape": False, "examine_title_bottom_position": True}
         assert compare(gold, gold, **options).value == 0
         assert compare(deck(tmp_path / "a.pptx", move(1, 0, top=Cm(15))), gold, **options).value == 1
         moved_twice = deck(tmp_path / "b.pptx", move(1, 0, top=Cm(15)), move(2, 1, top=Cm(9)))
         assert compare(moved_twice, gold, **options).value == 0
 
-    def test_table_to_the_bottom(self, gold: str, tmp_path: Path) -> None:
+    def test_examine_table_bottom_position_needs_the_table_below(self, gold: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {"examine_shape": False, "examine_table_bottom_position": True}
         assert compare(gold, gold, **options).value == 0
         assert compare(deck(tmp_path / "a.pptx", move(3, 1, top=Cm(12))), gold, **options).value == 1
         assert compare(deck(tmp_path / "b.pptx", move(3, 1, top=Cm(7))), gold, **options).value == 0
 
-    def test_picture_to_the_right(self, gold: str, tmp_path: Path) -> None:
+    def test_examine_right_position_needs_the_picture_at_the_right(self, gold: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {"examine_shape": False, "examine_right_position": True}
         assert compare(gold, gold, **options).value == 0
         assert compare(deck(tmp_path / "a.pptx", move(2, 1, left=Cm(15))), gold, **options).value == 1
 
-    def test_picture_to_the_top(self, gold: str, tmp_path: Path) -> None:
+    def test_examine_top_position_needs_the_picture_at_the_top(self, gold: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {"examine_shape": False, "examine_top_position": True}
         assert compare(gold, gold, **options).value == 0
         assert compare(deck(tmp_path / "a.pptx", move(2, 1, top=Cm(0.5))), gold, **options).value == 1
         elsewhere = deck(tmp_path / "b.pptx", move(2, 1, top=Cm(0.5)), move(1, 1, top=Cm(2)))
         assert [compare(elsewhere, gold, **options).value, compare_waa(elsewhere, gold, **options).value] == [1, 0]
 
-    def test_shift_size(self, gold: str, tmp_path: Path) -> None:
+    def test_examine_shape_for_shift_size_needs_the_expected_size(self, gold: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {"examine_shape": False, "examine_shape_for_shift_size": True}
         assert compare(gold, gold, **options).value == 1
         assert compare(deck(tmp_path / "a.pptx", move(2, 1, left=Cm(9))), gold, **options).value == 0
 
-    def test_lenient_height(self, gold: str, tmp_path: Path) -> None:
+    def test_lenient_height_ignores_the_height_of_text_shapes(self, gold: str, tmp_path: Path) -> None:
         taller = deck(tmp_path / "a.pptx", move(1, 1, height=Cm(3)))
         assert compare(taller, gold, examine_shape_lenient_height=True).value == 1
         assert compare(taller, gold, examine_shape_lenient_height=True, strict_upstream=True).value == 0
@@ -343,15 +345,15 @@ class TestOptions:
 
 
 class TestWindowsAgentArena:
-    def test_shapes_that_one_deck_lacks(self, gold: str, tmp_path: Path) -> None:
+    def test_missing_shapes_score_0(self, gold: str, tmp_path: Path) -> None:
         mine = deck(tmp_path / "mine.pptx", more)
         assert compare_waa(mine, gold).value == 0
 
-    def test_backgrounds(self, gold: str, tmp_path: Path) -> None:
+    def test_backgrounds_are_compared(self, gold: str, tmp_path: Path) -> None:
         mine = deck(tmp_path / "mine.pptx", on(3, background(rgb("FF0000"))))
         assert [compare_waa(mine, gold).value, compare_waa(mine, gold, strict_upstream=True).value] == [0, 1]
 
-    def test_to_the_last_unit(self, gold: str, tmp_path: Path) -> None:
+    def test_lengths_are_compared_exactly(self, gold: str, tmp_path: Path) -> None:
         mine = deck(tmp_path / "mine.pptx", move(1, 1, left=int(Cm(2)) + 1))
         assert compare_waa(mine, gold).value == 0
 
@@ -380,9 +382,9 @@ class TestTransitions:
 
 
 class TestWhoseFault:
-    def test_a_missing_result_is_a_zero(self, gold: str) -> None:
+    def test_missing_result_scores_0(self, gold: str) -> None:
         assert compare(None, gold).reasons == ("the file does not exist",)
 
-    def test_a_missing_expectation_is_none(self, gold: str) -> None:
+    def test_missing_expectation_gives_no_verdict(self, gold: str) -> None:
         with raises_code(EvaluatorFailed, "invalid_reference"):
             compare(gold, None)

@@ -68,12 +68,12 @@ class TestTransition:
         assert metric("check_transition", mine, rules).value == 1
         assert metric("check_transition", mine, rules, strict_upstream=True).value == 1
 
-    def test_no_such_slide(self, tmp_path: Path) -> None:
+    def test_missing_slide_scores_0(self, tmp_path: Path) -> None:
         rules = {"slide_idx": 9, "transition_type": "dissolve"}
         assert metric("check_transition", deck(tmp_path / "a.pptx"), rules).value == 0
 
     @pytest.mark.parametrize("rules", [{}, {"slide_idx": "1", "transition_type": "x"}, {"slide_idx": 0}, None])
-    def test_rules_without_meaning(self, rules: Any, tmp_path: Path) -> None:
+    def test_invalid_rules_give_no_verdict(self, rules: Any, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             metric("check_transition", deck(tmp_path / "a.pptx"), rules)
 
@@ -92,14 +92,14 @@ class TestStrikethrough:
         assert metric("check_strikethrough", mine, STRUCK).value == 0
         assert metric("check_strikethrough", mine, STRUCK, strict_upstream=True).value == 1
 
-    def test_a_place_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_missing_paragraph_is_reported(self, tmp_path: Path) -> None:
         result = metric("check_strikethrough", deck(tmp_path / "a.pptx", *strike), {**STRUCK, "slide_index_s": [7]})
         assert result.value == 0
         assert "slide 8, shape 2, paragraph 1 has no text" in result.reasons[0]
 
 
 class TestOrientation:
-    def test_as_libreoffice_saves_it(self, tmp_path: Path) -> None:
+    def test_orientation_survives_libreoffice(self, tmp_path: Path) -> None:
         mine = soffice(Path(deck(tmp_path / "a.pptx", upright)), "pptx:Impress MS PowerPoint 2007 XML")
         assert metric("check_slide_orientation_Portrait", str(mine)).value == 1
 
@@ -107,7 +107,7 @@ class TestOrientation:
 class TestFill:
     NAME = "evaluate_presentation_fill_to_rgb_distance"
 
-    def test_untouched_slides(self, tmp_path: Path) -> None:
+    def test_theme_white_is_resolved_for_the_distance(self, tmp_path: Path) -> None:
         """One of four slides is yellow, the others have the white of the theme: upstream sees only the yellow."""
         mine = deck(tmp_path / "a.pptx")
         rules = {"rgb": [0, 0, 255]}
@@ -115,7 +115,7 @@ class TestFill:
         assert metric(self.NAME, mine, rules).value == pytest.approx(0.75 * (1 - (2 / 3) ** 0.5), abs=1e-9)
         assert metric(self.NAME, mine, rules, strict_upstream=True).value == pytest.approx(0, abs=1e-9)
 
-    def test_nearly_the_colour(self, tmp_path: Path) -> None:
+    def test_near_colour_scores_by_its_distance(self, tmp_path: Path) -> None:
         mine = deck(tmp_path / "a.pptx", blue, on(1, background(rgb("0000F0"))))
         for strict in (False, True):
             result = metric(self.NAME, mine, BLUE, strict_upstream=strict).value
@@ -139,7 +139,7 @@ class TestFill:
         assert result == pytest.approx(1 - (2 / 3) ** 0.5 / 4, abs=1e-9)
 
     @pytest.mark.parametrize("rules", [{}, {"rgb": "blue"}, {"rgb": [0, 0]}])
-    def test_rules_without_meaning(self, rules: Any, tmp_path: Path) -> None:
+    def test_invalid_rules_give_no_verdict(self, rules: Any, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             metric(self.NAME, deck(tmp_path / "a.pptx"), rules)
 
@@ -157,11 +157,11 @@ class TestStretch:
         assert metric(self.NAME, mine, gold).value == 1
         assert metric(self.NAME, mine, gold, strict_upstream=True).value == 0
 
-    def test_another_picture(self, tmp_path: Path) -> None:
+    def test_missing_picture_scores_0(self, tmp_path: Path) -> None:
         gold = deck(tmp_path / "gold.pptx", pictured)
         assert metric(self.NAME, deck(tmp_path / "mine.pptx"), gold).value == 0
 
-    def test_an_original_without_picture(self, tmp_path: Path) -> None:
+    def test_original_without_picture_gives_no_verdict(self, tmp_path: Path) -> None:
         gold = deck(tmp_path / "gold.pptx")
         with raises_code(EvaluatorFailed, "invalid_reference"):
             metric(self.NAME, gold, gold)
@@ -187,7 +187,7 @@ class TestPageNumbers:
         ("colour", "name"),
         [("FF0000", "red"), ("C9211E", "red"), ("2A6099", "blue"), ("00A933", "green"), ("101010", "black")],
     )
-    def test_colours(self, colour: str, name: str, tmp_path: Path) -> None:
+    def test_colour_names_match_the_numbers_colour(self, colour: str, name: str, tmp_path: Path) -> None:
         mine = deck(tmp_path / "a.pptx", lambda show: slide_numbers(show, master=colour, slides=None))
         assert metric(self.NAME, mine, {"color": name}).value == 1
         assert metric(self.NAME, mine, {"color": "red" if name != "red" else "blue"}).value == 0
@@ -197,7 +197,7 @@ class TestPageNumbers:
         assert metric(self.NAME, mine, {"color": "red"}).value == 0
         assert metric(self.NAME, mine, {"color": "red"}, strict_upstream=True).value == 1
 
-    def test_every_slide_by_itself(self, tmp_path: Path) -> None:
+    def test_red_numbers_on_slides_pass_with_a_black_master(self, tmp_path: Path) -> None:
         mine = deck(tmp_path / "a.pptx", lambda show: slide_numbers(show, master="000000", slides="FF0000"))
         assert metric(self.NAME, mine, {"color": "red"}).value == 1
 
@@ -208,7 +208,7 @@ class TestPageNumbers:
         assert metric("check_slide_numbers_color", mine).value == 0
         assert metric("check_slide_numbers_color", mine, strict_upstream=True).value == 1
 
-    def test_one_slide_in_another_colour(self, tmp_path: Path) -> None:
+    def test_one_number_in_another_colour_scores_0(self, tmp_path: Path) -> None:
         def one_black(show: Any) -> None:
             slide_numbers(show, master="FF0000", slides=None)
             fields = show.slides[1].shapes._spTree.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}rPr")
@@ -223,7 +223,7 @@ class TestPageNumbers:
         with raises_code(EvaluatorFailed, "invalid_rule"):
             metric(self.NAME, deck(tmp_path / "a.pptx"), {"color": "mauve"})
 
-    def test_as_libreoffice_saves_it(self, tmp_path: Path) -> None:
+    def test_number_colour_survives_libreoffice(self, tmp_path: Path) -> None:
         mine = deck(tmp_path / "a.pptx", lambda show: slide_numbers(show, master="FF0000", slides="FF0000"))
         saved = str(soffice(Path(mine), "pptx:Impress MS PowerPoint 2007 XML"))
         assert metric(self.NAME, saved, {"color": "red"}).value == 1
@@ -256,7 +256,7 @@ class TestSlideNumbers:
 class TestSettings:
     MINUTES = (SAVE, "AutoSaveTimeIntervall", "3")
 
-    def test_saving_that_is_switched_off(self, tmp_path: Path) -> None:
+    def test_disabled_auto_save_scores_0(self, tmp_path: Path) -> None:
         for off in ("false", "0"):
             file = settings(tmp_path / "r.xcu", self.MINUTES, (SAVE, "AutoSave", off))
             assert metric("check_auto_saving_time", file, {"minutes": 3}).value == 0
@@ -270,16 +270,16 @@ class TestSettings:
         with pytest.raises(EvaluatorFailed):
             metric("check_auto_saving_time", settings(tmp_path / "r.xcu", self.MINUTES), {"minutes": "3"})
 
-    def test_never_changed(self, tmp_path: Path) -> None:
+    def test_reason_names_the_default_of_an_unset_option(self, tmp_path: Path) -> None:
         result = metric("check_presenter_console_disable", settings(tmp_path / "r.xcu", self.MINUTES))
         assert result.reasons == ("EnablePresenterScreen has its default",)
 
-    def test_a_bomb_of_entities(self, tmp_path: Path) -> None:
+    def test_entity_bomb_is_rejected(self, tmp_path: Path) -> None:
         bomb = tmp_path / "r.xcu"
         bomb.write_text('<!DOCTYPE x [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><x>&c;</x>')
         assert metric("check_presenter_console_disable", str(bomb)).value == 0
 
-    def test_the_same_name_elsewhere(self, tmp_path: Path) -> None:
+    def test_option_of_the_same_name_in_another_group_is_ignored(self, tmp_path: Path) -> None:
         file = settings(tmp_path / "r.xcu", ("/org.openoffice.Office.Calc/X", "EnablePresenterScreen", "false"))
         assert metric("check_presenter_console_disable", file).value == 0
         for off, value in (("false", 1), ("0", 1), ("1", 0)):
@@ -288,7 +288,7 @@ class TestSettings:
 
 
 class TestLeftPanel:
-    def test_no_tree(self) -> None:
+    def test_missing_or_damaged_tree_scores_0(self) -> None:
         for dialect in ("osworld", "waa"):
             for nothing in (None, "", "<broken", "<a/>"):
                 assert metric("check_left_panel", nothing, dialect=dialect).value == 0

@@ -107,7 +107,7 @@ class TestCheck:
             ({"rules": [{"type": "sheet_fuzzy", **PAIR, "rules": [{"range": ["x"], "type": "includes"}]}]}, "rules.0"),
         ],
     )
-    def test_faults_have_a_place(self, options: dict[str, Any], path: str) -> None:
+    def test_faults_of_rules_have_a_path(self, options: dict[str, Any], path: str) -> None:
         for dialect in ("osworld", "waa"):
             with pytest.raises(Invalid) as caught:
                 registry.lookup(PluginKind.METRIC, "compare_table", dialect).check(options)

@@ -40,7 +40,9 @@ class TestCompareCsv:
             ("a\u2028b\n".encode(), "a\u2028b\r\n".encode(), {}, 1.0),
         ],
     )
-    def test_lines(self, tmp_path: Path, found: bytes, wanted: bytes, options: dict[str, Any], value: float) -> None:
+    def test_lines_are_compared_with_the_options(
+        self, tmp_path: Path, found: bytes, wanted: bytes, options: dict[str, Any], value: float
+    ) -> None:
         (tmp_path / "result.csv").write_bytes(found)
         (tmp_path / "gold.csv").write_bytes(wanted)
         paths = str(tmp_path / "result.csv"), str(tmp_path / "gold.csv")
@@ -74,7 +76,7 @@ class TestCompareCsv:
         assert [compare_csv(*paths).value, compare_csv_waa(*paths).value] == [value, value]
         assert [judge(*paths, strict_upstream=True).value for judge in (compare_csv, compare_csv_waa)] == [0.0, 0.0]
 
-    def test_one_of_several(self, tmp_path: Path) -> None:
+    def test_one_of_several_expected_tables_suffices(self, tmp_path: Path) -> None:
         for name in ("a", "b", "c"):
             (tmp_path / name).write_text(f"{name}\n")
         a, b, c = (str(tmp_path / name) for name in "abc")
@@ -96,17 +98,17 @@ class TestCompareConferenceCityInOrder:
         names = [*first, *(f"City {number}" for number in range(19))]
         return str(xlsx.book(path, [["a", "b", "c"], *([1, 2, name] for name in names)]))
 
-    def test_accents_and_more_words(self, tmp_path: Path) -> None:
+    def test_accents_and_additional_words_are_ignored(self, tmp_path: Path) -> None:
         path = self.made(tmp_path / "result.xlsx", "MONTRÉAL (Canada)", "Los Angeles, CA")
         assert compare_conference_city_in_order(path, {"expected": CITIES}).value == 1.0
 
-    def test_whole_words(self, tmp_path: Path) -> None:
+    def test_city_must_be_a_whole_word(self, tmp_path: Path) -> None:
         path = self.made(tmp_path / "result.xlsx", "Montreal", "Atlanta")
         assert compare_conference_city_in_order(path, {"expected": CITIES}).value == 0.0
         assert compare_conference_city_in_order(path, {"expected": CITIES}, strict_upstream=True).value == 1.0
 
     @pytest.mark.parametrize("cell", [None, 7, "Boston"])
-    def test_another_city(self, tmp_path: Path, cell: Any) -> None:
+    def test_another_city_is_reported(self, tmp_path: Path, cell: Any) -> None:
         result = compare_conference_city_in_order(
             self.made(tmp_path / "result.xlsx", "Montreal", cell), {"expected": CITIES}
         )
@@ -114,6 +116,6 @@ class TestCompareConferenceCityInOrder:
         assert result.reasons[0].startswith("C3: got ")
 
     @pytest.mark.parametrize("rules", [{}, {"expected": []}, {"expected": "x"}, {"expected": [None] * 21}])
-    def test_wrong_rules(self, tmp_path: Path, rules: Any) -> None:
+    def test_invalid_rules_give_no_verdict(self, tmp_path: Path, rules: Any) -> None:
         with pytest.raises(EvaluatorFailed):
             compare_conference_city_in_order(self.made(tmp_path / "result.xlsx", "a", "b"), rules)

@@ -74,7 +74,7 @@ class TestDates:
 class TestFormulas:
     @pytest.mark.parametrize("kind", ["array", "dataTable"])
     @pytest.mark.parametrize("comment", ["", "<!-- read by the slower reader -->"])
-    def test_cells_that_one_formula_fills(self, tmp_path: Path, kind: str, comment: str) -> None:
+    def test_cells_of_an_array_formula_are_told_apart(self, tmp_path: Path, kind: str, comment: str) -> None:
         first = f'{comment}<c r="A2"><f t="{kind}" ref="A2:B2">C2:D2*2</f><v>2</v></c>'
         book = workbook(tmp_path / "a.xlsx", f'{first}<c r="B2"><v>4</v></c><c r="C2"><v>4</v></c>')
         goals = [sheet_goals(book, {"cells": {f"Sheet1!{x}2": {"value": 4, "formula": True}}}).value for x in "BC"]
@@ -160,7 +160,7 @@ class TestFilters:
             (X_OR_Y.replace("<filters>", '<filters blank="1">'), X_OR_Y, False),
         ],
     )
-    def test_what_it_shows(self, tmp_path: Path, mine: str, gold: str, *, same: bool) -> None:
+    def test_filters_are_equal_if_they_show_the_same(self, tmp_path: Path, mine: str, gold: str, *, same: bool) -> None:
         actual, expected = (workbook(tmp_path / f"{x}.xlsx", "", after=text) for x, text in (("a", mine), ("b", gold)))
         assert pair(actual, expected, "filter") == float(same)
         assert pair(actual, expected, "filter", strict_upstream=True) == 0.0
@@ -205,7 +205,7 @@ class TestOthers:
         assert [fits('operator="between"', "operator", ref) for ref in ("between", None, "equal")] == [1.0, 1.0, 0.0]
         assert [fits("", "errorStyle", ref) for ref in ("stop", "warning")] == [1.0, 0.0]
 
-    def test_where_a_frozen_area_begins(self, tmp_path: Path) -> None:
+    def test_frozen_area_must_begin_at_the_same_cell(self, tmp_path: Path) -> None:
         view = '<sheetViews><sheetView {}><pane ySplit="1" topLeftCell="A{}" state="frozen"/></sheetView></sheetViews>'
         gold, scrolled, below, aside = (
             workbook(tmp_path / f"{number}.xlsx", "", before=view.format(*parts))

@@ -82,7 +82,7 @@ class TestCheckCell:
             ("H9", {"value": None, "font_bold": None}),
         ],
     )
-    def test_properties(self, book: Path, coordinate: str, props: dict[str, Any]) -> None:
+    def test_every_cell_property_is_compared(self, book: Path, coordinate: str, props: dict[str, Any]) -> None:
         assert score(book, None, cell(coordinate, **props)) == 1.0
         for name, value in props.items():
             assert score(book, None, cell(coordinate, **{name: "other" if value != "other" else "x"})) == 0.0
@@ -99,7 +99,7 @@ class TestCheckCell:
             ("re", "12", 0.0),
         ],
     )
-    def test_methods(self, book: Path, method: str, ref: Any, value: float) -> None:
+    def test_values_are_compared_by_every_method(self, book: Path, method: str, ref: Any, value: float) -> None:
         rule = cell("B2", value=0) | {"props": {"value": {"method": method, "ref": ref}}}
         assert score(book, None, rule) == value
 
@@ -115,7 +115,7 @@ class TestCheckCell:
 
 
 class TestStyle:
-    def test_one_colour(self, made: Callable[..., Path]) -> None:
+    def test_coloured_cells_must_be_the_expected_ones(self, made: Callable[..., Path]) -> None:
         gold = made("gold", painted("A2", "D9"))
         assert score(made("same", painted("D9", "A2")), gold, style("bgcolor")) == 1.0
         assert score(made("less", painted("A2")), gold, style("bgcolor")) == 0.0
@@ -126,7 +126,7 @@ class TestStyle:
         assert score(result, made("gold"), style("bgcolor")) == 1.0
         assert score(result, made("gold"), style("bgcolor"), strict=True) == 0.0
 
-    def test_a_theme_colour_is_the_colour_that_it_comes_to(self, made: Callable[..., Path]) -> None:
+    def test_theme_colours_are_resolved(self, made: Callable[..., Path]) -> None:
         def font(**colour: Any) -> Callable[[Any], None]:
             return lambda sheet: setattr(sheet["A2"], "font", Font(name="Calibri", size=11, color=Color(**colour)))
 
@@ -158,7 +158,7 @@ class TestStyle:
         assert score(one, other, style("number_format")) == 0.0
         assert score(one, other, style("number_format"), strict=True) == 1.0
 
-    def test_a_missing_sheet(self, made: Callable[..., Path]) -> None:
+    def test_missing_sheet_scores_0(self, made: Callable[..., Path]) -> None:
         rule = style("bgcolor") | {"sheet_idx0": "RNother"}
         assert score(made("result"), made("gold"), rule) == 0.0
 
@@ -211,7 +211,9 @@ class TestConditionalFormats:
             ("A2:A15", ColorScaleRule(start_type="min", start_color="FF0000", end_type="max", end_color="00FF00"), []),
         ],
     )
-    def test_conditions(self, made: Callable[..., Path], where: str, rule: Any, cells: list[str] | None) -> None:
+    def test_conditional_formats_are_evaluated(
+        self, made: Callable[..., Path], where: str, rule: Any, cells: list[str] | None
+    ) -> None:
         result = made("result", lambda sheet: sheet.conditional_formatting.add(where, rule), DAYS)
         wanted = ["A15"] if cells is None else cells
         gold = made("gold", painted(*wanted), DAYS)
@@ -226,7 +228,7 @@ class TestConditionalFormats:
         assert any("NETWORKDAYS is not supported" in reason for reason in score.reasons)
 
     @pytest.mark.parametrize("look", [RED_IF, None])
-    def test_a_condition_that_stops_others(self, made: Callable[..., Path], look: Any) -> None:
+    def test_stop_if_true_ends_later_conditions(self, made: Callable[..., Path], look: Any) -> None:
         def change(sheet: Any) -> None:
             first = FormulaRule(formula=["A2<45294"], fill=look, stopIfTrue=True)
             sheet.conditional_formatting.add("A2:A15", first)

@@ -42,7 +42,9 @@ class TestChart:
             ("height", "bar", {"anchor": xlsx.one_cell((4, 1), (5_400_000, 6_000_000))}),
         ],
     )
-    def test_one_property(self, tmp_path: Path, prop: str, kind: str, change: dict[str, Any]) -> None:
+    def test_every_chart_property_is_compared(
+        self, tmp_path: Path, prop: str, kind: str, change: dict[str, Any]
+    ) -> None:
         usual: dict[str, Any] = {"title": "Rent", "direction": "col", "titles": ("Month", "Euro")}
         gold = xlsx.charted(tmp_path / "gold.xlsx", **usual)
         result = xlsx.charted(tmp_path / "result.xlsx", kind, **{**usual, **change})
@@ -59,7 +61,7 @@ class TestChart:
         assert [score(book, gold, self.rule()) for book in (mine, wrong)] == [1.0, 0.0]
         assert score(mine, gold, self.rule(), strict=True) == 0.0
 
-    def test_data(self, tmp_path: Path) -> None:
+    def test_chart_data_is_compared(self, tmp_path: Path) -> None:
         gold = xlsx.charted(tmp_path / "gold.xlsx")
         changes: dict[str, dict[str, Any]] = {
             "other": {"columns": (3,)}, "both": {"columns": (2, 3)}, "less": {"span": (1, 4)},
@@ -80,7 +82,7 @@ class TestChart:
         assert score(line, line, self.rule("type", "direction")) == 1.0
         assert score(line, line, self.rule("type", "direction"), strict=True) == 0.0
 
-    def test_anchor_by_one_cell(self, tmp_path: Path) -> None:
+    def test_anchor_by_one_cell_is_read(self, tmp_path: Path) -> None:
         one = xlsx.charted(tmp_path / "one.xlsx")
         assert score(one, one, self.rule("anchor")) == 1.0
         assert score(one, one, self.rule("anchor"), strict=True) == 0.0
@@ -122,13 +124,13 @@ class TestPivotTable:
             {"source": "A1:C4"},
         ],
     )
-    def test_near_misses(self, tmp_path: Path, change: dict[str, Any]) -> None:
+    def test_nearly_equal_pivot_tables_score_0(self, tmp_path: Path, change: dict[str, Any]) -> None:
         gold, result = xlsx.pivoted(tmp_path / "gold.xlsx"), xlsx.pivoted(tmp_path / "result.xlsx", **change)
         for strict in (False, True):
             assert score(result, gold, self.RULE, strict=strict) == 0.0
             assert score(result, result, self.RULE, strict=strict) == 1.0
 
-    def test_name_counts_only_if_asked_for(self, tmp_path: Path) -> None:
+    def test_pivot_name_counts_only_on_request(self, tmp_path: Path) -> None:
         gold, result = xlsx.pivoted(tmp_path / "gold.xlsx"), xlsx.pivoted(tmp_path / "result.xlsx", name="Other")
         assert score(result, gold, self.RULE) == 1.0
         assert score(result, gold, {**self.RULE, "pivot_props": ["name"]}) == 0.0
@@ -145,7 +147,7 @@ class TestPivotTable:
         assert [score(same, gold, self.RULE), score(other, gold, self.RULE)] == [1.0, 0.0]
         assert [score(same, gold, self.RULE, strict=True), score(other, gold, self.RULE, strict=True)] == [0.0, 1.0]
 
-    def test_no_such_sheet(self, tmp_path: Path) -> None:
+    def test_missing_sheet_scores_0(self, tmp_path: Path) -> None:
         gold = xlsx.pivoted(tmp_path / "gold.xlsx")
         result = compare_table(str(book(tmp_path / "result.xlsx")), str(gold), rules=[self.RULE])
         assert (result.value, result.reasons[0][-35:]) == (0.0, "there is no sheet 'RNSheet2', only Sheet1"[-35:])
@@ -154,7 +156,7 @@ class TestPivotTable:
 class TestSparkline:
     RULE: ClassVar[Any] = {"type": "sparkline", **PAIR}
 
-    def test_places_and_data(self, tmp_path: Path) -> None:
+    def test_sparklines_are_compared_by_cell_and_range(self, tmp_path: Path) -> None:
         lines = {"F2": "Sheet1!B2:C2", "F3": "Sheet1!B3:C3"}
         gold = xlsx.sparkled(book(tmp_path / "gold.xlsx"), lines)
         quoted = {"F3": "'Sheet1'!$B$3:$C$3", "F2": "Sheet1!B2:C2"}
@@ -162,7 +164,7 @@ class TestSparkline:
         assert score(xlsx.sparkled(book(tmp_path / "less.xlsx"), {"F2": "Sheet1!B2:C2"}), gold, self.RULE) == 0.0
         assert score(book(tmp_path / "none.xlsx"), gold, self.RULE) == 0.0
 
-    def test_a_sheet_made_again(self, tmp_path: Path) -> None:
+    def test_sparklines_of_a_recreated_sheet_are_found(self, tmp_path: Path) -> None:
         lines = {"F2": "Sheet1!B2:C2"}
         gold = xlsx.sparkled(book(tmp_path / "gold.xlsx"), lines)
         result = xlsx.renumbered(xlsx.sparkled(book(tmp_path / "result.xlsx"), lines))
@@ -174,7 +176,7 @@ class TestFreeze:
     RULE: ClassVar[Any] = {"type": "freeze", **PAIR}
 
     @pytest.mark.parametrize(("where", "value"), [("B2", 1.0), ("A2", 0.0), ("B1", 0.0), (None, 0.0)])
-    def test_panes(self, tmp_path: Path, where: str | None, value: float) -> None:
+    def test_frozen_area_is_compared(self, tmp_path: Path, where: str | None, value: float) -> None:
         gold = book(tmp_path / "gold.xlsx", lambda sheet: setattr(sheet, "freeze_panes", "B2"))
         result = book(tmp_path / "result.xlsx", lambda sheet: setattr(sheet, "freeze_panes", where))
         assert score(result, gold, self.RULE) == value
@@ -190,7 +192,7 @@ class TestFreeze:
 
 class TestZoom:
     @pytest.mark.parametrize(("zoom", "value"), [(80, 1.0), (259, 1.0), (260, 0.0), (None, 1.0)])
-    def test_limit(self, tmp_path: Path, zoom: int | None, value: float) -> None:
+    def test_zoom_is_compared_with_the_limit(self, tmp_path: Path, zoom: int | None, value: float) -> None:
         result = book(tmp_path / "result.xlsx", lambda sheet: setattr(sheet.sheet_view, "zoomScale", zoom))
         assert score(result, None, {"type": "zoom", "sheet_idx": 0, "method": "lt", "ref": 260}) == value
 
@@ -215,7 +217,9 @@ class TestDataValidation:
             ([("D2:D29", "Pass, Fail, Held")], 1.0, 0.0),
         ],
     )
-    def test_lists(self, tmp_path: Path, validations: list[tuple[str, str]], ours: float, upstream: float) -> None:
+    def test_list_validations_are_compared_by_cells_and_entries(
+        self, tmp_path: Path, validations: list[tuple[str, str]], ours: float, upstream: float
+    ) -> None:
         def change(sheet: Any) -> None:
             for cells, entries in validations:
                 made = DataValidation(type="list", formula1=f'"{entries}"')
@@ -243,19 +247,19 @@ class TestRowsAndColumns:
     ROWS: ClassVar[Any] = {"type": "row_props", **PAIR, "props": ["hidden"]}
     COLUMNS: ClassVar[Any] = {"type": "col_props", **PAIR, "props": ["hidden", "width"]}
 
-    def test_hidden_rows(self, tmp_path: Path) -> None:
+    def test_hidden_rows_are_compared(self, tmp_path: Path) -> None:
         gold = book(tmp_path / "gold.xlsx", lambda sheet: setattr(sheet.row_dimensions[3], "hidden", True))
         other = book(tmp_path / "other.xlsx", lambda sheet: setattr(sheet.row_dimensions[4], "hidden", True))
         assert score(gold, gold, self.ROWS) == 1.0
         assert score(other, gold, self.ROWS) == 0.0
         assert score(book(tmp_path / "none.xlsx"), gold, self.ROWS) == 0.0
 
-    def test_a_row_of_which_nothing_is_said_is_shown(self, tmp_path: Path) -> None:
+    def test_unstored_row_counts_as_shown(self, tmp_path: Path) -> None:
         said = book(tmp_path / "said.xlsx", lambda sheet: setattr(sheet.row_dimensions[3], "height", 15))
         assert score(said, book(tmp_path / "none.xlsx"), self.ROWS) == 1.0
         assert score(said, book(tmp_path / "none.xlsx"), self.ROWS, strict=True) == 0.0
 
-    def test_columns(self, tmp_path: Path) -> None:
+    def test_column_properties_are_compared(self, tmp_path: Path) -> None:
         gold = book(tmp_path / "gold.xlsx", lambda sheet: setattr(sheet.column_dimensions["B"], "width", 30))
         other = book(tmp_path / "other.xlsx", lambda sheet: setattr(sheet.column_dimensions["B"], "width", 20))
         assert score(gold, gold, self.COLUMNS) == 1.0

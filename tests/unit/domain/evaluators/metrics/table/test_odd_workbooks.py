@@ -40,7 +40,7 @@ class TestDates:
             ("1904-01-02", "1", OLD),
         ],
     )
-    def test_iso(self, tmp_path: Path, iso: str, number: str, properties: str) -> None:
+    def test_iso_dates_equal_serial_dates(self, tmp_path: Path, iso: str, number: str, properties: str) -> None:
         mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" s="1" t="d"><v>{iso}</v></c>', properties=properties)
         gold = workbook(tmp_path / "b.xlsx", f'<c r="A2" s="1"><v>{number}</v></c>', properties=properties)
         other = workbook(tmp_path / "c.xlsx", '<c r="A2" s="1"><v>40000</v></c>', properties=properties)
@@ -48,7 +48,7 @@ class TestDates:
         assert sheet_goals(mine, {"cells": {"Sheet1!A2": {"value": float(number)}}}).value == 1.0
 
     @pytest.mark.parametrize(("iso", "number"), [("2024-05-01", "45413"), ("2024-05-01T06:00:00", "45413.25")])
-    def test_a_date_whose_cell_has_no_format_of_dates(self, tmp_path: Path, iso: str, number: str) -> None:
+    def test_iso_date_without_a_date_format_is_a_date(self, tmp_path: Path, iso: str, number: str) -> None:
         mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" t="d"><v>{iso}</v></c>')
         gold, plain = (
             workbook(tmp_path / f"{style}.xlsx", f'<c r="A2" s="{style}"><v>{number}</v></c>') for style in (1, 0)
@@ -65,7 +65,7 @@ class TestDates:
         assert table(mine, workbook(tmp_path / "b.xlsx", '<c r="A2"><v>1</v></c>')) == 0.0
 
 
-def test_columns_of_one_name_as_published(tmp_path: Path) -> None:
+def test_strict_upstream_renames_repeated_columns_like_pandas(tmp_path: Path) -> None:
     def heads(name: str, *texts: str) -> str:
         return str(book(tmp_path / f"{name}.xlsx", {"Sheet1": [list(texts), [1, 2, 3]]}))
 
@@ -101,7 +101,7 @@ class TestValues:
             ("_xZZZZ_", "_xZZZZ_"),
         ],
     )
-    def test_escapes(self, tmp_path: Path, text: str, shown: str) -> None:
+    def test_character_escapes_are_decoded(self, tmp_path: Path, text: str, shown: str) -> None:
         mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" t="inlineStr"><is><t>x{text}</t></is></c>')
         assert sheet_goals(mine, {"cells": {"Sheet1!A2": {"value": f"x{shown}"}}}).value == 1.0
 
@@ -157,7 +157,7 @@ class TestNames:
             ("Straße", "STRASSE!A2"),
         ],
     )
-    def test_of_sheets(self, tmp_path: Path, sheet: str, where: str) -> None:
+    def test_sheet_names_are_matched_ignoring_quotes_and_case(self, tmp_path: Path, sheet: str, where: str) -> None:
         mine = workbook(tmp_path / "a.xlsx", ONE, sheet=sheet)
         assert sheet_goals(mine, {"cells": {where: {"value": 1}}}).value == 1.0
 

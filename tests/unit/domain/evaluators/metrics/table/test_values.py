@@ -58,7 +58,7 @@ class TestSheetData:
             (1, 1, 1200.00000001, 1.0, 0.0),  # pandas: a column of whole numbers is no column of fractions
         ],
     )
-    def test_one_cell(  # noqa: PLR0913, PLR0917
+    def test_one_changed_cell_decides_by_its_type_and_rounding(  # noqa: PLR0913, PLR0917
         self, gold: Path, tmp_path: Path, row: int, column: int, value: Any, ours: float, upstream: float
     ) -> None:
         rows = [list(line) for line in xlsx.SALES]
@@ -99,7 +99,7 @@ class TestSheetData:
         assert score(result, gold, {**DATA, "ignore_case": True}) == 1.0
         assert score(result, gold, {**DATA, "ignore_case": True}, strict=True) == 0.0
 
-    def test_precision(self, tmp_path: Path) -> None:
+    def test_precision_sets_the_rounding(self, tmp_path: Path) -> None:
         result, gold = (xlsx.book(tmp_path / f"{value}.xlsx", [["a"], [value]]) for value in (2.4, 2.3))
         assert score(result, gold, {**DATA, "precision": 0}) == 1.0
         assert score(result, gold, DATA) == 0.0
@@ -147,7 +147,7 @@ class TestSheetPrint:
     def test_digits_that_are_shown_count(self, tmp_path: Path) -> None:
         assert score(*self.books(tmp_path, "a,1.5", "a,1.50"), self.RULE) == 0.0
 
-    def test_ignore_case(self, tmp_path: Path) -> None:
+    def test_ignore_case_is_honoured(self, tmp_path: Path) -> None:
         books = self.books(tmp_path, "A,1.5M", "a,1.5m")
         assert score(*books, self.RULE) == 0.0
         assert score(*books, {**self.RULE, "ignore_case": True}) == 1.0
@@ -202,10 +202,12 @@ class TestSheetFuzzy:
             ("exact_match", "A1:B2", {}, 0.0),
         ],
     )
-    def test_ways(self, books: tuple[Path, Path], kind: str, cells: str, options: dict[str, Any], value: float) -> None:
+    def test_every_comparison_method_works(
+        self, books: tuple[Path, Path], kind: str, cells: str, options: dict[str, Any], value: float
+    ) -> None:
         assert score(*books, self.rule(kind, cells, **options)) == value
 
-    def test_an_empty_cell_is_not_the_word_none(self, books: tuple[Path, Path]) -> None:
+    def test_empty_cell_does_not_equal_the_text_none(self, books: tuple[Path, Path]) -> None:
         assert score(*books, self.rule("exact_match", "B3")) == 0.0
         assert score(*books, self.rule("exact_match", "B3"), strict=True) == 1.0
 
@@ -215,7 +217,7 @@ class TestSheetFuzzy:
         result = xlsx.book(tmp_path / "result.xlsx", rows)
         assert score(result, gold, self.rule("exact_match", "A1:C5")) == 0.0
 
-    def test_a_sheet_made_again(self, tmp_path: Path, gold: Path) -> None:
+    def test_recreated_sheet_is_found(self, tmp_path: Path, gold: Path) -> None:
         result = xlsx.renumbered(xlsx.book(tmp_path / "result.xlsx", xlsx.SALES))
         assert score(result, gold, self.rule("exact_match", "A1:C5")) == 1.0
         assert score(result, gold, self.rule("exact_match", "A1:C5"), strict=True) == 0.0

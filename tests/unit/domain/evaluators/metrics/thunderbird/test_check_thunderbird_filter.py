@@ -21,13 +21,13 @@ def value(folder: Path, *found: str, strict: bool = False, **rules: Any) -> floa
 
 
 class TestFilters:
-    def test_one_of_several(self, tmp_path: Path) -> None:
+    def test_expected_filter_among_several_is_found(self, tmp_path: Path) -> None:
         assert value(tmp_path, forward("AND (from,is,a)"), forward(), expect=[FORWARD]) == 1
 
-    def test_a_filter_that_is_off(self, tmp_path: Path) -> None:
+    def test_disabled_filter_does_not_match(self, tmp_path: Path) -> None:
         assert value(tmp_path, forward(enabled="no"), expect=[FORWARD]) == 0
 
-    def test_a_filter_that_must_not_be(self, tmp_path: Path) -> None:
+    def test_unexpected_filter_scores_0(self, tmp_path: Path) -> None:
         assert value(tmp_path, forward(), expect=[FORWARD], unexpect=[{"action": "Forward"}]) == 0
         assert value(tmp_path, unexpect=[{"action": "Forward"}]) == 1
 
@@ -72,7 +72,7 @@ class TestFilters:
             ("AND (subject,contains,a", ["AND (subject,contains,a)"], 0),
         ],
     )
-    def test_conditions(self, line: str, rule: list[str], fits: int, tmp_path: Path) -> None:
+    def test_conditions_are_parsed_and_compared(self, line: str, rule: list[str], fits: int, tmp_path: Path) -> None:
         assert value(tmp_path, forward(line), expect=[{"condition": rule}]) == fits
 
     @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ class TestFilters:
         with raises_code(EvaluatorFailed, "invalid_rule"):
             value(tmp_path, forward(), expect=[rule])
 
-    def test_quoted_values(self, tmp_path: Path) -> None:
+    def test_quoted_values_may_have_brackets(self, tmp_path: Path) -> None:
         """As published the first value reaches to the last quote, over the condition between."""
         line = r"AND (subject,contains,\"a (b)\") OR (subject,contains,\"c d\")"
         parts = ['AND (subject,contains,"a (b)")', 'OR (subject,contains,"c d")']
@@ -124,6 +124,6 @@ class TestFilters:
 
 
 @pytest.mark.parametrize("rules", [{}, None, {"expect": "x"}, {"expect": ["x"]}, {"expect": []}])
-def test_rules_without_meaning(rules: Any, tmp_path: Path) -> None:
+def test_invalid_rules_give_no_verdict(rules: Any, tmp_path: Path) -> None:
     with pytest.raises(EvaluatorFailed):
         check_thunderbird_filter(filters(tmp_path / "f.dat"), rules)

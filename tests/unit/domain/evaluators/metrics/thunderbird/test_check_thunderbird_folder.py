@@ -15,7 +15,7 @@ def value(place: Path, mine: list[str], gold: list[str], **options: Any) -> floa
 
 
 class TestMessages:
-    def test_other_mails(self, tmp_path: Path) -> None:
+    def test_different_messages_score_0(self, tmp_path: Path) -> None:
         """As published nothing is compared: the word that parts messages is one that Thunderbird never writes."""
         assert value(tmp_path, [message("A")], [message("B")]) == 0
         assert value(tmp_path, [message("A")], [message("B")], strict_upstream=True) == 1
@@ -32,7 +32,7 @@ class TestMessages:
 
     @given(st.permutations(["A", "B", "C"]))
     @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-    def test_their_order_does_not_matter(self, tmp_path: Path, order: list[str]) -> None:
+    def test_order_of_messages_does_not_matter(self, tmp_path: Path, order: list[str]) -> None:
         assert value(tmp_path, [message(one) for one in order], [message(one) for one in "ABC"]) == 1
 
     def test_storage_time_and_flags_are_ignored(self, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ class TestMessages:
             ("=?utf-8?Q?=FF?=", "=?utf-8?Q?=FE?=", 0),
         ],
     )
-    def test_subjects(self, mine: str, gold: str, same: int, tmp_path: Path) -> None:
+    def test_subjects_are_unfolded_and_decoded(self, mine: str, gold: str, same: int, tmp_path: Path) -> None:
         assert value(tmp_path, [message(mine)], [message(gold)]) == same
 
     def test_a_file_of_its_own_has_no_separators(self, tmp_path: Path) -> None:
@@ -112,12 +112,12 @@ class TestMessages:
 
 
 class TestOptions:
-    def test_deleted_messages(self, tmp_path: Path) -> None:
+    def test_deleted_messages_are_ignored_unless_disabled(self, tmp_path: Path) -> None:
         mine, gold = [message("A"), message("B", status="0009")], [message("A")]
         assert value(tmp_path, mine, gold) == 1
         assert value(tmp_path, mine, gold, remove_deleted=False) == 0
 
-    def test_a_message_twice(self, tmp_path: Path) -> None:
+    def test_duplicate_messages_follow_the_option(self, tmp_path: Path) -> None:
         mine, gold = [message("A"), message("A")], [message("A")]
         assert value(tmp_path, mine, gold, remove_duplicate=True) == 1
         assert value(tmp_path, mine, gold, remove_duplicate=False) == 0
@@ -132,7 +132,7 @@ class TestOptions:
 
 
 class TestSeveralFolders:
-    def test_each_with_its_own(self, tmp_path: Path) -> None:
+    def test_each_folder_is_compared_with_its_own_expectation(self, tmp_path: Path) -> None:
         a, b = (folder(tmp_path / name, [message(name)]) for name in "AB")
         assert check_thunderbird_folder([a, b], [a, b]).value == 1
         assert check_thunderbird_folder([a, b], [b, a]).value == 0
@@ -145,7 +145,7 @@ class TestSeveralFolders:
         with pytest.raises(EvaluatorFailed):
             check_thunderbird_folder([a], [a, a])
 
-    def test_a_gold_folder_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_missing_expected_folder_gives_no_verdict(self, tmp_path: Path) -> None:
         a = folder(tmp_path / "a", [message("A")])
         with pytest.raises(EvaluatorFailed):
             check_thunderbird_folder(a, str(tmp_path / "gone"))

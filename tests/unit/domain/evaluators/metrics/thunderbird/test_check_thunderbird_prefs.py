@@ -27,7 +27,9 @@ class TestRules:
             ('"b", true', "eq", True, 0),
         ],
     )
-    def test_expected(self, line: str, method: str, ref: Any, expected: int, tmp_path: Path) -> None:
+    def test_expected_values_are_compared_by_every_method(
+        self, line: str, method: str, ref: Any, expected: int, tmp_path: Path
+    ) -> None:
         assert value(tmp_path, [line], expect={"a": {"method": method, "ref": ref}}) == expected
 
     def test_the_last_line_of_a_setting_counts(self, tmp_path: Path) -> None:
@@ -35,7 +37,7 @@ class TestRules:
         assert value(tmp_path, ['"a", false', '"a", true'], expect=rule) == 1
         assert value(tmp_path, ['"a", true', '"a", false'], expect=rule) == 0
 
-    def test_excluded(self, tmp_path: Path) -> None:
+    def test_unexpected_value_scores_0(self, tmp_path: Path) -> None:
         rule = {"a": {"method": "eq", "ref": False}}
         assert value(tmp_path, ['"a", false'], unexpect=rule) == 0
         assert value(tmp_path, ['"a", true'], unexpect=rule) == 1
@@ -118,13 +120,15 @@ class TestOddFiles:
             ('"a", 1', "eq", 1, 1, 1),
         ],
     )
-    def test_types(self, text: str, method: str, ref: Any, ours: int, published: int, tmp_path: Path) -> None:  # noqa: PLR0913, PLR0917
+    def test_values_are_compared_by_type(  # noqa: PLR0913, PLR0917
+        self, text: str, method: str, ref: Any, ours: int, published: int, tmp_path: Path
+    ) -> None:
         rules = {"expect": {"a": {"method": method, "ref": ref}}}
         path = prefs(tmp_path / "prefs.js", text)
         assert check_thunderbird_prefs(path, rules).value == ours
         assert check_thunderbird_prefs(path, rules, strict_upstream=True).value == published
 
-    def test_published_a_comment_sets(self, tmp_path: Path) -> None:
+    def test_strict_upstream_reads_commented_lines(self, tmp_path: Path) -> None:
         (tmp_path / "prefs.js").write_text('/*\nuser_pref("a", 1);\n*/\n')
         rules = {"expect": {"a": {"method": "eq", "ref": 1}}}
         assert check_thunderbird_prefs(str(tmp_path / "prefs.js"), rules, strict_upstream=True).value == 1
@@ -135,7 +139,7 @@ class TestOddFiles:
         assert check_thunderbird_prefs(path, rules).value == 1
         assert check_thunderbird_prefs(path, rules, strict_upstream=True).value == 0
 
-    def test_no_file(self) -> None:
+    def test_missing_file_scores_0(self) -> None:
         assert check_thunderbird_prefs(None, {"expect": {"a": {"method": "eq", "ref": 1}}}).value == 0
 
 
@@ -143,6 +147,6 @@ class TestOddFiles:
     "rules",
     [{}, None, {"expect": []}, {"expect": {"a": 1}}, {"expect": {"a": {"method": "x", "ref": 1}}}, {"expect": {}}],
 )
-def test_rules_without_meaning(rules: Any, tmp_path: Path) -> None:
+def test_invalid_rules_give_no_verdict(rules: Any, tmp_path: Path) -> None:
     with pytest.raises(EvaluatorFailed):
         check_thunderbird_prefs(prefs(tmp_path / "prefs.js"), rules)

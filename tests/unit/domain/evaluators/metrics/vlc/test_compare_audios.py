@@ -55,7 +55,7 @@ class TestCompareAudios:
         gold = sound(tmp_path / "gold.wav", melody(3))
         assert compare_audios(sound(tmp_path / f"a.{form}", melody(3)), gold).value > 0.9
 
-    def test_another_rate(self, tmp_path: Path) -> None:
+    def test_same_sound_at_another_rate_passes(self, tmp_path: Path) -> None:
         high = sound(tmp_path / "a.wav", tones(440, 880, rate=44100), rate=44100)
         assert compare_audios(high, sound(tmp_path / "b.wav", tones(440, 880))).value > 0.95
 
@@ -83,7 +83,7 @@ class TestCompareAudios:
         assert compare_audios(mine, good).value == 0.0
         assert compare_audios(mine, good, strict_upstream=True).value == 0.0
 
-    def test_a_sound_that_is_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_too_long_sound_scores_0(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(audio, "MAX_SECONDS", 2)
         result = compare_audios(sound(tmp_path / "a.wav", melody(30)), sound(tmp_path / "b.wav", melody(1)))
         assert result.value == 0.0
@@ -98,13 +98,13 @@ class TestReadSamples:
             read_samples(str(tmp_path / "a.m4a"))
 
     @pytest.mark.skipif(FFMPEG is None, reason="needs the ffmpeg program")
-    def test_a_container(self, tmp_path: Path) -> None:
+    def test_container_is_decoded_with_ffmpeg(self, tmp_path: Path) -> None:
         mine = sound(tmp_path / "a.wav", melody(2))
         subprocess.run([str(FFMPEG), "-v", "error", "-i", mine, str(tmp_path / "a.m4a")], check=True, timeout=60)
         assert compare_audios(str(tmp_path / "a.m4a"), mine).value > 0.9
 
     @pytest.mark.parametrize("rate", [8000, 16000, 32000, 44100, 48000, 96000])
-    def test_rates(self, tmp_path: Path, rate: int) -> None:
+    def test_sounds_of_every_rate_are_resampled(self, tmp_path: Path, rate: int) -> None:
         samples, reason = read_samples(sound(tmp_path / "a.wav", tones(440, rate=rate), rate=rate))
         assert reason == ""
         assert abs(len(samples) - 22050) <= 1

@@ -19,12 +19,12 @@ class TestCompareImages:
         Image.open(gold).save(tmp_path / "a.bmp")
         assert compare_images(str(tmp_path / "a.bmp"), gold).value == pytest.approx(1.0)
 
-    def test_another_size_is_made_alike(self, tmp_path: Path) -> None:
+    def test_picture_of_another_size_is_resized(self, tmp_path: Path) -> None:
         gold = picture(tmp_path / "a.png")
         Image.open(gold).resize((180, 120), Image.Resampling.NEAREST).save(tmp_path / "b.png")
         assert compare_images(str(tmp_path / "b.png"), gold).value > 0.9
 
-    def test_as_published(self, tmp_path: Path) -> None:
+    def test_similarity_equals_the_published_formula(self, tmp_path: Path) -> None:
         mine, gold = picture(tmp_path / "a.png", stain=30), picture(tmp_path / "b.png", size=(70, 80))
         size = (70, 80)
         planes = [
@@ -43,7 +43,7 @@ class TestCompareImages:
         assert compare_images(mine, gold, reference_base_result=0.5).value == pytest.approx((plain - 0.5) / 0.5)
 
     @pytest.mark.parametrize("base", [1, 1.5, "x"])
-    def test_a_base_without_meaning(self, tmp_path: Path, base: float) -> None:
+    def test_invalid_base_gives_no_verdict(self, tmp_path: Path, base: float) -> None:
         gold = picture(tmp_path / "a.png")
         with pytest.raises(EvaluatorFailed):
             compare_images(gold, gold, reference_base_result=base)

@@ -14,7 +14,7 @@ class TestCompareVideos:
         gold = video(tmp_path / "gold.mp4", frames(15))
         assert compare_videos(video(tmp_path / f"a.{form}", frames(15)), gold).value == 1.0
 
-    def test_other_frames(self, tmp_path: Path) -> None:
+    def test_videos_with_different_frames_score_0(self, tmp_path: Path) -> None:
         mine, gold = video(tmp_path / "a.mp4", frames(15, seed=2)), video(tmp_path / "b.mp4", frames(15))
         result = compare_videos(mine, gold)
         assert result.value == 0.0
@@ -26,7 +26,7 @@ class TestCompareVideos:
         assert compare_videos(mine, gold).value == 1.0
         assert compare_videos(mine, gold, threshold=4).value == 0.0
 
-    def test_a_shorter_one(self, tmp_path: Path) -> None:
+    def test_shorter_video_scores_0_beyond_its_frames(self, tmp_path: Path) -> None:
         mine, gold = video(tmp_path / "a.avi", frames(14)), video(tmp_path / "b.avi", frames(15))
         assert compare_videos(mine, gold).value == 0.0
         assert compare_videos(mine, gold, max_frames_to_check=14).value == 1.0

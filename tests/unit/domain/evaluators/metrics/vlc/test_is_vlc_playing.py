@@ -36,7 +36,9 @@ class TestIsVlcPlaying:
             ({}, 0.0, 0.0),
         ],
     )
-    def test_a_file(self, tmp_path: Path, info: dict[str, Any], value: float, strict: float) -> None:
+    def test_playing_file_is_matched_by_its_whole_name(
+        self, tmp_path: Path, info: dict[str, Any], value: float, strict: float
+    ) -> None:
         path = write(tmp_path, status("playing", **info))
         assert is_vlc_playing(path, FILE_RULE).value == value
         assert is_vlc_playing(path, FILE_RULE, strict_upstream=True).value == strict
@@ -64,13 +66,15 @@ class TestIsVlcPlaying:
             ({"url": STREAM.replace(".com", ".com:8443")}, 0.0, 0.0),
         ],
     )
-    def test_a_stream(self, tmp_path: Path, info: dict[str, Any], value: float, strict: float) -> None:
+    def test_playing_stream_is_matched_by_its_address(
+        self, tmp_path: Path, info: dict[str, Any], value: float, strict: float
+    ) -> None:
         path = write(tmp_path, status("playing", **info))
         assert is_vlc_playing(path, URL_RULE).value == value
         assert is_vlc_playing(path, URL_RULE, strict_upstream=True).value == strict
 
     @pytest.mark.parametrize("state", ["paused", "stopped", ""])
-    def test_another_state(self, tmp_path: Path, state: str) -> None:
+    def test_paused_or_stopped_player_scores_0(self, tmp_path: Path, state: str) -> None:
         assert is_vlc_playing(write(tmp_path, status(state, filename=SONG)), FILE_RULE).value == 0.0
 
     def test_entities_are_refused(self, tmp_path: Path) -> None:
@@ -78,6 +82,6 @@ class TestIsVlcPlaying:
         assert is_vlc_playing(write(tmp_path, bomb), FILE_RULE).value == 0.0
 
     @pytest.mark.parametrize("rules", [{}, {"type": "file_name"}, {"type": "title", "title": "x"}])
-    def test_rules_without_meaning(self, tmp_path: Path, rules: dict[str, str]) -> None:
+    def test_invalid_rules_give_no_verdict(self, tmp_path: Path, rules: dict[str, str]) -> None:
         with pytest.raises(EvaluatorFailed):
             is_vlc_playing(write(tmp_path, status("playing", filename=SONG)), rules)

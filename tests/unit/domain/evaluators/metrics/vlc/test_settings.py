@@ -63,7 +63,9 @@ class TestOneSetting:
     def test_the_reason_names_both(self, tmp_path: Path, check: Check, key: str, rule: str, default: str) -> None:
         assert check(vlcrc(tmp_path, f"{key}=7"), {rule: 8}).reasons == (f"{key} is '7', expected '8'",)
 
-    def test_no_rule(self, tmp_path: Path, check: Check, key: str, rule: str, default: str) -> None:
+    def test_missing_rule_gives_no_verdict(
+        self, tmp_path: Path, check: Check, key: str, rule: str, default: str
+    ) -> None:
         for rules in ({}, {"x": 1}, None, {rule: True}):
             with pytest.raises(EvaluatorFailed):
                 check(vlcrc(tmp_path), rules)
@@ -87,7 +89,9 @@ class TestCheckGlobalKeyPlayPause:
             ("#global-key-play-pause=x", 1, 0.0),
         ],
     )
-    def test_a_key_or_none(self, tmp_path: Path, line: str, wanted: int | str, value: float) -> None:
+    def test_play_pause_key_is_set_or_unset_as_expected(
+        self, tmp_path: Path, line: str, wanted: int | str, value: float
+    ) -> None:
         rules = {"expected_global_key_play_pause": wanted}
         assert check_global_key_play_pause(vlcrc(tmp_path, line), rules).value == value
 
@@ -107,7 +111,7 @@ class TestCheckQtSliderColours:
             ("", 0.0, 0.0),
         ],
     )
-    def test_blackish(self, tmp_path: Path, colours: str, value: float, strict: float) -> None:
+    def test_blackish_needs_only_dark_colours(self, tmp_path: Path, colours: str, value: float, strict: float) -> None:
         path = vlcrc(tmp_path, f"qt-slider-colours={colours}")
         assert check_qt_slider_colours(path, {"type": "blackish"}).value == value
         assert check_qt_slider_colours(path, {"type": "blackish"}, strict_upstream=True).value == strict
@@ -115,7 +119,7 @@ class TestCheckQtSliderColours:
     def test_the_default_is_colourful(self, tmp_path: Path) -> None:
         assert check_qt_slider_colours(vlcrc(tmp_path), {"type": "blackish"}).value == 0.0
 
-    def test_match(self, tmp_path: Path) -> None:
+    def test_slider_colours_match_the_expected_list(self, tmp_path: Path) -> None:
         path = vlcrc(tmp_path, "qt-slider-colours=1;2;3")
         assert check_qt_slider_colours(path, {"type": "match", "expected_qt_slider_colours": "1;2;3"}).value == 1.0
 
@@ -137,12 +141,14 @@ class TestIsVlcRecordingsFolder:
             ("c:/users/docker/downloads", "C:\\Users\\Docker\\Downloads", 1.0, 0.0),
         ],
     )
-    def test_paths(self, tmp_path: Path, found: str, wanted: str, value: float, strict: float) -> None:
+    def test_recording_path_is_compared_ignoring_a_trailing_slash(
+        self, tmp_path: Path, found: str, wanted: str, value: float, strict: float
+    ) -> None:
         path, rules = vlcrc(tmp_path, f"input-record-path={found}"), {"recording_file_path": wanted}
         assert is_vlc_recordings_folder(path, rules).value == value
         assert is_vlc_recordings_folder(path, rules, strict_upstream=True).value == strict
 
-    def test_not_set(self, tmp_path: Path) -> None:
+    def test_commented_recording_path_scores_0(self, tmp_path: Path) -> None:
         rules = {"recording_file_path": "/home/user/Desktop"}
         assert is_vlc_recordings_folder(vlcrc(tmp_path, "#input-record-path=/home/user/Desktop"), rules).value == 0.0
 
@@ -151,9 +157,9 @@ SCREEN = {"width": 1920, "height": 1080}
 
 
 class TestIsVlcFullscreen:
-    def test_as_large_as_the_screen(self) -> None:
+    def test_window_as_large_as_the_screen_is_fullscreen(self) -> None:
         assert is_vlc_fullscreen(SCREEN, dict(SCREEN)).value == 1.0
 
     @pytest.mark.parametrize("window", [None, {}, {"width": 1920, "height": 1079}])
-    def test_not(self, window: dict[str, int] | None) -> None:
+    def test_smaller_or_missing_window_is_not_fullscreen(self, window: dict[str, int] | None) -> None:
         assert is_vlc_fullscreen(SCREEN, window).value == 0.0

@@ -17,7 +17,7 @@ class TestCompareTextFile:
     def wanted(self, tmp_path: Path) -> str:
         return write(tmp_path / "wanted", b"one\ntwo\n")
 
-    def test_equal_texts(self, tmp_path: Path, wanted: str) -> None:
+    def test_equal_texts_score_1(self, tmp_path: Path, wanted: str) -> None:
         assert compare_text_file(write(tmp_path / "found", b"one\ntwo\n"), wanted).value == 1.0
 
     def test_the_kind_of_newline_does_not_matter(self, tmp_path: Path, wanted: str) -> None:

@@ -41,7 +41,7 @@ def test_the_key_binding_that_is_in_force(tmp_path: Path, bindings: str, value: 
     assert check_json_keybindings(path, {"expected": goal}).value == value
 
 
-def test_a_default_binding_that_is_taken_away_and_given_back(tmp_path: Path) -> None:
+def test_removed_default_binding_that_is_restored_scores_0(tmp_path: Path) -> None:
     gone = '{"key": "ctrl+f", "command": "-list.find"}'
     for more, value in (("", 1.0), (', {"key": "ctrl+f", "command": "x"}', 1.0),
                         (', {"key": "ctrl+f", "command": "list.find"}', 0.0)):  # fmt: skip

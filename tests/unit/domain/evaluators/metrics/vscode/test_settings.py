@@ -51,18 +51,18 @@ class TestJsonc:
             ("// only\nnull", None),
         ],
     )
-    def test_accepted(self, text: str, value: Any) -> None:
+    def test_json_with_comments_and_trailing_commas_is_parsed(self, text: str, value: Any) -> None:
         assert parse_jsonc(text) == (value, "")
 
     @pytest.mark.parametrize(
         "text", ["", "{,}x", '{"a": 1', "[1,,]", "[" * 100_000, "/*" * 50_000, '"' + "\\" * 50_001]
     )
-    def test_refused(self, text: str) -> None:
+    def test_invalid_json_is_rejected(self, text: str) -> None:
         value, reason = parse_jsonc(text)
         assert value is None
         assert reason.startswith("the file is not JSON")
 
-    def test_plain(self) -> None:
+    def test_plain_json_has_no_trailing_commas(self) -> None:
         assert parse_jsonc("[1,]", plain=True)[0] is None
 
     @settings(max_examples=50, deadline=None)
@@ -72,7 +72,7 @@ class TestJsonc:
 
 
 class TestSettings:
-    def test_comments(self, write: Any) -> None:
+    def test_settings_with_comments_are_read(self, write: Any) -> None:
         path = write("settings.json", '{"a": 1, // x\n}')
         assert metric("check_json_settings")(path, {"expected": {"a": 1}}).value == 1.0
         assert metric("check_json_settings")(path, {"expected": {"a": 1}}, strict_upstream=True).value == 0.0
@@ -94,19 +94,19 @@ class TestSettings:
         assert metric("check_json_settings")(path, {"expected": expected}).value == value
         assert metric("check_json_keybindings")(bindings, {"expected": expected}).value == value
 
-    def test_published_true_is_one(self, write: Any) -> None:
+    def test_strict_upstream_treats_true_as_1(self, write: Any) -> None:
         path, bindings = write("settings.json", '{"a": [1]}'), write("keybindings.json", '[{"a": [1]}]')
         rules = {"expected": {"a": [True]}}
         assert metric("check_json_settings")(path, rules, strict_upstream=True).value == 1.0
         assert metric("check_json_keybindings")(bindings, rules, strict_upstream=True).value == 1.0
 
-    def test_reasons(self, write: Any) -> None:
+    def test_reasons_name_setting_and_values(self, write: Any) -> None:
         path = write("settings.json", '{"a": 1}')
         result = metric("check_json_settings")(path, {"expected": {"a": 2, "b": None}})
         assert result.reasons == ("a is 1, expected 2; b is not set, expected nothing",)
         assert metric("check_json_settings")(write("list.json", "[]"), {"expected": {"a": 1}}).value == 0.0
 
-    def test_key_bindings(self, write: Any) -> None:
+    def test_key_bindings_with_comments_are_read(self, write: Any) -> None:
         binding = {"key": "ctrl+f", "command": "-list.find"}
         path = write("keybindings.json", '// head\n[{"key": "ctrl+f", "command": "-list.find"}]')
         late = write("late.json", '[{"key": "ctrl+f", "command": "-list.find"} /* mine */,]')
@@ -116,7 +116,7 @@ class TestSettings:
         assert call(path, {"expected": {**binding, "when": "x"}}).value == 0.0
 
     @pytest.mark.parametrize("name", ["check_json_settings", "check_json_keybindings", "compare_config"])
-    def test_rules_without_meaning(self, write: Any, name: str) -> None:
+    def test_invalid_rules_give_no_verdict(self, write: Any, name: str) -> None:
         with pytest.raises(EvaluatorFailed):
             metric(name)(write("x.json", "{}"), {"expected": 5})
 
@@ -133,7 +133,7 @@ class TestConfig:
             ('{"a": [1, 2]}', '{"a": [1]}', [0, 0, 0]),
         ],
     )
-    def test_dialects(self, write: Any, text: str, expected: str, values: list[int]) -> None:
+    def test_compare_config_is_as_in_each_suite(self, write: Any, text: str, expected: str, values: list[int]) -> None:
         path, rules = write("x", text), {"expected": expected}
         ours = metric("compare_config")
         result = [
@@ -150,7 +150,7 @@ class TestConfig:
         assert metric("compare_text_file")(one, two, ignore_blanks=True).value == 1.0
         assert metric("compare_text_file")(write("c", "A\nB\n"), one, ignore_case=True).value == 1.0
 
-    def test_answers(self) -> None:
+    def test_unanswered_questions_score_0(self) -> None:
         assert metric("compare_answer")("", {"expected": ""}).value == 0.0
         call = metric("is_extension_installed")
         assert call("a.b\n", {"type": "not_contain", "expected": "ToDo"}).value == 1.0
@@ -171,7 +171,7 @@ class TestConfig:
             ("11/27/2026  <DIR>  ToDoLists.\n", "ToDoLists", True),
         ],
     )
-    def test_whole_names(self, output: str, name: str, there: bool) -> None:  # noqa: FBT001
+    def test_extension_must_be_a_whole_name(self, output: str, name: str, there: bool) -> None:  # noqa: FBT001
         call = metric("is_extension_installed")
         assert call(output, {"type": "contain", "expected": name}).value == float(there)
         assert call(output, {"type": "not_contain", "expected": name}).value == float(not there)
@@ -210,7 +210,9 @@ class TestResults:
             ("in Berlin", "Berlin", 0, 0),
         ],
     )
-    def test_numbers(self, write: Any, found: str, wanted: str, ours: int, theirs: int) -> None:
+    def test_number_in_the_answer_must_equal_the_expected_one(
+        self, write: Any, found: str, wanted: str, ours: int, theirs: int
+    ) -> None:
         paths = write("found", found), write("wanted", wanted)
         assert metric("compare_result_files")(*paths).value == ours
         assert metric("compare_result_files")(*paths, strict_upstream=True).value == theirs
@@ -230,7 +232,7 @@ class TestPages:
             ("<style>body { background-image: url(../x.png) }</style>", 0, 0),
         ],
     )
-    def test_backgrounds(self, write: Any, style: str, ours: int, theirs: int) -> None:
+    def test_every_form_of_background_image_is_read(self, write: Any, style: str, ours: int, theirs: int) -> None:
         path = write("x.html", style)
         call = metric("check_html_background_image")
         assert call(path, {"value": "x.png"}).value == ours
@@ -255,7 +257,7 @@ class TestZips:
         assert metric("compare_zip_files")(one, two).value == 1.0
         assert metric("compare_zip_files")(one, two, strict_upstream=True).value == 0.0
 
-    def test_reasons(self, tmp_path: Path) -> None:
+    def test_reasons_name_missing_and_unexpected_files(self, tmp_path: Path) -> None:
         one = self.zipped(tmp_path / "a.zip", {"a": b"1", "b": b"2"})
         two = self.zipped(tmp_path / "b.zip", {"a": b"1", "c": b"2"})
         assert metric("compare_zip_files")(one, two).reasons == ("'c' is missing", "'b' is unexpected")
@@ -278,7 +280,7 @@ class TestSuite:
     @pytest.mark.parametrize(
         ("value", "osworld", "waa"), [("True", 1, 1), ("0.25", 0.25, 1), ("7", 1, 1), ("[]", 0, 0), ("None", 0, 0)]
     )
-    def test_values(self, run: Any, value: str, osworld: float, waa: float) -> None:
+    def test_value_of_the_test_is_the_score(self, run: Any, value: str, osworld: float, waa: float) -> None:
         tests = "import main\ndef test():\n    return main.x\n"
         assert run(f"x = {value}", tests).value == osworld
         assert run(f"x = {value}", tests, "waa").value == waa
@@ -293,7 +295,7 @@ class TestSuite:
             ("x = bytearray(3 << 30)", "MemoryError"),
         ],
     )
-    def test_hostile_programs(self, run: Any, program: str, words: str) -> None:
+    def test_program_that_breaks_off_scores_0(self, run: Any, program: str, words: str) -> None:
         result = run(program, "import main\ndef test():\n    return True\n")
         assert result.value == 0.0
         assert words in result.reasons[0]
@@ -355,15 +357,13 @@ class TestSuite:
         with raises_code(EvaluatorFailed, "module_missing", mentions="library_of_games"):
             run("import library_of_games", "import main\ndef test():\n    return True\n")
 
-    def test_a_program_that_says_so_although_the_library_is_here(
-        self, run: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_program_cannot_pretend_that_a_library_is_missing(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """Else it would turn its 0 into an attempt that does not count."""
         monkeypatch.setattr(_suite, "LIBRARIES", ("numpy",))
         lie = "raise ModuleNotFoundError('No module named numpy', name='numpy')"
         assert run(lie, "import main\ndef test():\n    return True\n").value == 0.0
 
-    def test_another_function(self, run: Any) -> None:
+    def test_named_test_function_is_called(self, run: Any) -> None:
         tests = "def check():\n    return True\n"
         assert run("", tests, test_function_name="check").value == 1.0
 

@@ -192,10 +192,10 @@ class TestForging:
             "def square(number):\n    raise StopIteration",
         ],
     )
-    def test_no_program_passes_that_does_not_do_it(self, run: Any, program: str) -> None:
+    def test_forging_program_does_not_pass(self, run: Any, program: str) -> None:
         assert run(program) == 0.0
 
-    def test_a_function_that_it_is_given_leads_nowhere(self, run: Any) -> None:
+    def test_function_passed_to_the_program_gives_no_access_to_the_tests(self, run: Any) -> None:
         program = "def use(function):\n    function.__globals__['passed'] = True\n"
         tests = (
             "import main\npassed = False\ndef test():\n    try:\n        main.use(lambda: 1)\n"
@@ -326,11 +326,11 @@ def test():
 
 class TestMeaning:
     @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
-    def test_tests_see_the_program_as_if_it_were_theirs(self, run: Any, check: str) -> None:
+    def test_tests_use_the_program_like_their_own_module(self, run: Any, check: str) -> None:
         tests = TESTS.replace("CHECK", check)
         assert run(PROGRAM, tests, helper="def double(number): return 2 * number\n") == 1.0
 
-    def test_a_package(self, run: Any, tmp_path: Path) -> None:
+    def test_program_may_be_a_package(self, run: Any, tmp_path: Path) -> None:
         package = tmp_path / "result" / "game"
         package.mkdir(parents=True)
         (package / "__init__.py").write_text("size = 3\n")
