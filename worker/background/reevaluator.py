@@ -52,17 +52,18 @@ class Rescorer(RequestQueueWorker):
         self._store = store
         self._judge = judge
         self._models = models
+        self._has_view = False
 
-    @property
-    def _can_run_functions(self) -> bool:
-        """Whether Python evaluation functions can run here. A failed sandbox is tested again."""
+    def process_next(self) -> bool:
+        """Tests the sandbox before the transaction, not in it: the first test takes longer than one may be idle."""
         try:
-            return self._judge.sandbox.has_view
-        except EvaluatorFailed:
-            return False
+            self._has_view = self._judge.sandbox.has_view
+        except EvaluatorFailed:  # Tested again for the next request.
+            self._has_view = False
+        return super().process_next()
 
     def _work(self, session: Session, ids: list[UUID]) -> bool:
-        job = reevaluation.claim_request(session, ids.append, functions=self._can_run_functions)
+        job = reevaluation.claim_request(session, ids.append, functions=self._has_view)
         if job is None:
             return False
         if job.problem:

@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
@@ -141,6 +141,26 @@ class TestOne:
         assert not rescorer.process_next()
         judge.works = True
         assert rescorer.process_next()
+
+    def test_sandbox_is_tested_outside_any_transaction(self, world: World, tmp_path: Path) -> None:
+        """The first test takes seconds, and PostgreSQL ends transactions that are idle for so long."""
+        idle = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in tr%'"
+        seen = []
+
+        class SlowFence(InProcessJudge):
+            @property
+            def sandbox(self) -> Sandbox:
+                with world.work() as session:
+                    seen.append(session.scalar(text(idle)))
+                return Sandbox.BWRAP
+
+        registry.load()
+        models = ModelPool.from_settings(Settings(data_dir=tmp_path)).models
+        rescorer = Rescorer(Database(world.factory), world.store, SlowFence(), models, every=0.1)
+        ask_by_function(world)
+        assert rescorer.process_next()
+        assert seen
+        assert set(seen) == {0}
 
     def test_a_newer_task_judges_the_old_evidence(
         self, world: World, start_worker: StartWorker, rescorer: Rescorer
