@@ -1,6 +1,7 @@
 """Implementations of the ports that every contract suite runs against."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -63,7 +64,7 @@ def k8s_provider(folder: Path) -> Provider:
 
     image = image_to_try()
     stack = ExitStack()
-    place = stack.enter_context(k8s_place(folder, lambda images: _linked(images, image)))
+    place = stack.enter_context(k8s_place(folder, lambda images: _copied(images, image)))
 
     class InFakeCluster(K8sProvider):
         """Takes its cluster along when it is closed."""
@@ -81,9 +82,9 @@ def k8s_provider(folder: Path) -> Provider:
     return provider
 
 
-def _linked(images: Path, image: Path) -> None:
-    images.mkdir()
-    (images / image.name).symlink_to(image.resolve())
+def _copied(images: Path, image: Path) -> None:
+    """Pods read images as an ordinary user, who may not see into this one's home."""
+    shutil.copytree(image.resolve(), images / image.name)
 
 
 REAL: Mapping[str, Callable[[Path], Provider]] = {

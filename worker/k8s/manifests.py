@@ -202,6 +202,7 @@ def _container(plan: PodPlan, room: PodResources, fence: int, *, kvm: bool) -> O
     return {
         "name": "vm",
         "image": plan.image,
+        "terminationMessagePolicy": "FallbackToLogsOnError",  # The pod's status then says why it ended.
         "env": [
             {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": f"{_TOKEN_FOLDER}/{TOKEN}"},
             {"name": "DESKARENA_POD_FENCE", "value": str(fence)},

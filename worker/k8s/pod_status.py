@@ -283,11 +283,9 @@ def _text(event: Object) -> str:
 
 
 def _end_description(ended: Mapping[str, Any]) -> str:
-    words = (
-        str(ended.get("reason") or ""),
-        f"exit code {ended.get('exitCode')}",
-        str(ended.get("message") or "").strip(),
-    )
+    """Reason, exit code and the last line of what the container said, which its error is."""
+    message = str(ended.get("message") or "").strip()
+    words = (str(ended.get("reason") or ""), f"exit code {ended.get('exitCode')}", *message.splitlines()[-1:])
     return ", ".join(filter(None, words))
 
 

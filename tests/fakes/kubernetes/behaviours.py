@@ -101,7 +101,8 @@ def _show(run: PodRun, *, ready: bool) -> None:
 
 
 def _stop(run: PodRun, code: int) -> None:
-    run.write(lambda pod: pod_status.stopped(pod, code))
+    message = run.termination_message(code)
+    run.write(lambda pod: pod_status.stopped(pod, code, message=message))
 
 
 def _same(run: PodRun) -> str:
@@ -112,20 +113,21 @@ def _same(run: PodRun) -> str:
 def _again(run: PodRun, start: Start | None, code: int, crashes: int) -> Iterator[float]:
     """One restart, after a back-off that doubles from 10 s to 300 s of the cluster's time."""
     reason = "Completed" if code == 0 else "Error"
+    message = run.termination_message(code)
     seconds = min(10 * 2**crashes, 300)
-    run.write(lambda pod: pod_status.restarting(pod, code, reason))
+    run.write(lambda pod: pod_status.restarting(pod, code, reason, message=message))
     yield 0.02
-    yield from _backing_off(run, code, reason, seconds)
+    yield from _backing_off(run, code, reason, seconds, message)
     run.launch(start)
     run.write(lambda pod: pod_status.restarted(pod, run.container_id(), ready=False))
 
 
-def _backing_off(run: PodRun, code: int, reason: str, seconds: int) -> Iterator[float]:
+def _backing_off(run: PodRun, code: int, reason: str, seconds: int, message: str = "") -> Iterator[float]:
     name, (namespace, pod_name) = run.names()[0], run.key
     words = f"restarting failed container {name} in pod {pod_name}_{namespace}({run.uid})"
     shown = f"back-off {_span(seconds)} restarting failed container={name} pod={pod_name}_{namespace}({run.uid})"
     run.say("BackOff", f"Back-off {words}", warning=True)
-    run.write(lambda pod: pod_status.restarting(pod, code, reason, back_off=shown))
+    run.write(lambda pod: pod_status.restarting(pod, code, reason, back_off=shown, message=message))
     yield seconds * run.pace
 
 
@@ -242,7 +244,7 @@ def crash_loop(code: int = 1, line: str = "") -> Behaviour:
         for crashes in range(1000):
             yield 0.02
             if run.pod and run.pod["spec"]["restartPolicy"] == "Never":
-                run.write(lambda pod: pod_status.stopped(pod, code))
+                _stop(run, code)
                 return
             run.before = run.output()
             yield from _again(run, None, code, crashes)
@@ -322,6 +324,6 @@ def finished(code: int = 0, seconds: float = 0.02, line: str = "") -> Behaviour:
         _started(run, None)
         run.lines = [line] if line else []
         yield seconds
-        run.write(lambda pod: pod_status.stopped(pod, code))
+        _stop(run, code)
 
     return script

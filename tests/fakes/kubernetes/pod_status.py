@@ -109,9 +109,9 @@ def failed(pod: Json, reason: str, message: str) -> None:
     _unready(pod, "PodFailed")
 
 
-def restarting(pod: Json, code: int, reason: str, *, back_off: str = "") -> None:
+def restarting(pod: Json, code: int, reason: str, *, back_off: str = "", message: str = "") -> None:
     """A container has ended and is to be started again: at once, or after `back_off` (the kubelet's words)."""
-    last = {"terminated": terminated(pod, code, reason)}
+    last = {"terminated": terminated(pod, code, reason, message)}
     state = {"waiting": {"reason": "CrashLoopBackOff", "message": back_off}} if back_off else last
     _set(pod, ready=False, started=False, state=state, lastState=last if back_off else _statuses(pod)[0]["lastState"])
     _unready(pod)

@@ -107,6 +107,11 @@ class PodRun:
             return self.before
         return self.process.output() if self.process else "".join(f"{line}\n" for line in self.lines)
 
+    def termination_message(self, code: int) -> str:
+        """The end of its output, if it failed and its first container asks for that."""
+        falls_back = self.pod and self.pod["spec"]["containers"][0].get("terminationMessagePolicy", "") != "File"
+        return self.output()[-2048:] if code and falls_back else ""
+
     def container_id(self) -> str:
         """A new one."""
         return f"fake://{uuid4().hex}"

@@ -131,7 +131,7 @@ class TestOpen:
         self, place: PodCluster, provider: K8sProvider
     ) -> None:
         place.cluster.script(crash_loop(78, "deskarena pod: mount the images read-only"), node="node-2", times=1)
-        with raises_code(ClusterLost, "pod_not_ready", mentions="exit code 78"):
+        with raises_code(ClusterLost, "pod_not_ready", mentions=("exit code 78", "mount the images read-only")):
             provider.open(slot(6, "node-2"), SPEC)
         opened = provider.open(slot(6, "node-2"), SPEC)
         assert opened.alive()

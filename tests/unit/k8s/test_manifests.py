@@ -31,6 +31,7 @@ PROBE = {"exec": {"command": ["python3", "-I", "/opt/deskarena/health.py"]}, "ti
 CONTAINER = {
     "name": "vm",
     "image": "registry.example/vm:1",
+    "terminationMessagePolicy": "FallbackToLogsOnError",
     "env": [
         {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": "/run/secrets/deskarena/token"},
         {"name": "DESKARENA_POD_FENCE", "value": "7"},
