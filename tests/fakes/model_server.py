@@ -6,7 +6,7 @@ It speaks OpenAI's chat completions and responses, Anthropic's messages and Gemi
         server.say("Hello.")
         server.fail(429, retry_after="1", times=3)
         server.say(calls=[("click", {"x": 3})])
-        server.answer = lambda asked: Said("By what was asked." if "one" in asked.text else "Else.")
+        server.answer = lambda asked: ScriptedReply("By what was asked." if "one" in asked.text else "Else.")
         ...  # base address of every API: server.address + "/v1"
 """
 
@@ -77,7 +77,7 @@ class ModelServer:
         self._number = 0
 
     def say(self, text: str = "", **rest: Any) -> None:
-        """Queues a reply; `rest` as in Said."""
+        """Queues a reply; `rest`: fields of ScriptedReply."""
         self._queue.append(ScriptedReply(text, **rest))
 
     def fail(  # noqa: PLR0913 - what one can say of a failure

@@ -56,7 +56,7 @@ class FakeOpenDesktop:
 
 
 class FakeProvider:
-    """Makes FakeDesktops.
+    """Makes fake desktops.
 
     Attributes:
         opened: every desktop it made, in order.

@@ -24,7 +24,7 @@ class ArtifactStore(Protocol):
         """The bytes, checked against their hash.
 
         Raises:
-            NotFound: they are not there, or what is there has another hash (`Damaged`).
+            NotFound: they are not there, or what is there has another hash (DamagedArtifact).
             Unavailable: the store cannot be reached or read.
         """
         ...

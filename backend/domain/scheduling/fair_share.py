@@ -16,7 +16,7 @@ class ShareHolder:
     Attributes:
         weight: above 0; one of weight 2 is due twice as much as one of weight 1.
         in_use: slots that it has.
-        used: slot-seconds lately (`usage.decayed`).
+        used: slot-seconds lately (`decay_usage`).
     """
 
     weight: float

@@ -1,7 +1,7 @@
 """The accessibility tree as agents read it: filtered and in lines (protocols §4, OSWorld's Table 13).
 
 The tree comes from a guest: it is parsed by expat, which rejects documents with their own definitions, never looks
-anything up and does not recurse. Trees of the usual form are then read without a parser (`_quick_tree`).
+anything up and does not recurse. Trees of the usual form are then read without a parser (`fast_tree_parser`).
 Figures: docs/reports/performance-observe.md.
 """
 

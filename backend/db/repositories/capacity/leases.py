@@ -91,7 +91,7 @@ def on_nodes(session: Session, cluster: str, states: Iterable[NodeState]) -> lis
 
 
 def in_clusters(session: Session, worker_id: UUID) -> Sequence[AnyRow]:
-    """A worker's live leases on slots of clusters, with what runs under each; in the order of `HeldSlot`."""
+    """A worker's live leases on slots of clusters, with what runs under each: the fields of LeasedNodeSlot."""
     query = (
         select(
             Lease.id,

@@ -111,7 +111,7 @@ _SPENT = f"""
         + in_use * (1 - exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - usage_updated_at)))) / {RATE},
     usage_updated_at = clock_timestamp()
 """
-"""`domain.scheduling.usage.decayed` in SQL."""
+"""`domain.scheduling.usage.decay_usage` in SQL."""
 
 _START_RUNS = text(f"""
     UPDATE run SET {_SPENT}, in_use = in_use + more.number, last_scheduled_at = clock_timestamp(), rollup_stale = true,
