@@ -20,6 +20,7 @@ LOCATIONS: Mapping[str, str] = {
     f"{API}{accepted}": f"{API}{watched}"
     for accepted, watched in (
         ("/benchmarks/{name}/validate", "/benchmarks/{name}/validation"),
+        ("/deliveries/{delivery_id}/redeliver", "/deliveries/{delivery_id}"),
         ("/draft-requests", "/draft-requests"),
         ("/drafts/{draft_id}/trials", "/drafts/{draft_id}"),
         ("/episodes/{episode_id}/rescore", "/episodes/{episode_id}/rescores"),

@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import Query, Request, Response
 from pydantic import Field
 
+from backend.addresses import API
 from backend.db.models.enums import NotificationType, SubscriptionKind
 from backend.services.notifications import deliveries, subscriptions
 from backend.services.notifications.read_models import CreatedSubscription, DeliveryView, SubscriptionView
@@ -95,9 +96,11 @@ def rotate_secret(session: SessionDep, subscription_id: Id, response: Response) 
 
 
 @router.post("/subscriptions/{subscription_id}/test", status_code=202)
-def test_subscription(session: SessionDep, subscription_id: Id) -> DeliveryView:
+def test_subscription(session: SessionDep, subscription_id: Id, response: Response) -> DeliveryView:
     """Send a test. The delivery says how it went."""
-    return deliveries.send_test(session, subscription_id)
+    delivery = deliveries.send_test(session, subscription_id)
+    response.headers["Location"] = f"{API}/deliveries/{delivery.id}"
+    return delivery
 
 
 @router.get("/deliveries")

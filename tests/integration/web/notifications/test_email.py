@@ -57,12 +57,14 @@ class TestEmail:
         with mail_server() as mailbox:
             notifier.configure(smtp_host="127.0.0.1", smtp_port=mailbox.port, smtp_security="none")
             made = notifier.subscribe("run.ended", kind="email", address=REFUSED)
-            notifier.client.post(f"/api/v1/subscriptions/{made['id']}/test")
+            sent = notifier.client.post(f"/api/v1/subscriptions/{made['id']}/test")
             notifier.turn()
         (delivery,) = notifier.deliveries()
+        assert sent.headers["location"] == f"/api/v1/deliveries/{delivery['id']}"
         assert (delivery["state"], delivery["tries"]) == ("failed", 1)
         assert "550" in delivery["attempts"][0]["error"]
-        assert notifier.client.post(f"/api/v1/deliveries/{delivery['id']}/redeliver").status_code == 202
+        again = notifier.client.post(f"/api/v1/deliveries/{delivery['id']}/redeliver")
+        assert (again.status_code, again.headers["location"]) == (202, sent.headers["location"])
         notifier.turn()  # The server is gone.
         (delivery,) = notifier.deliveries()
         assert delivery["state"] == "waiting"
