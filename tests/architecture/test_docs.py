@@ -201,11 +201,17 @@ class TestLinks:
         assert names
         assert sorted(name for name in names if not (ROOT / name).is_file()) == []
 
-    def test_every_page_that_a_template_links_to_exists(self) -> None:
+    def test_every_page_and_heading_that_a_template_links_to_exists(self) -> None:
         templates = "".join(read(path) for path in (ROOT / "frontend" / "templates").glob("*.html"))
-        names = set(re.findall(r'href="/docs/([\w/-]+)\.html', templates))
-        assert names
-        assert sorted(name for name in names if not (DOCS / f"{name}.md").is_file()) == []
+        links = {f"{page}.md{anchor}" for page, anchor in re.findall(r'"/docs/([\w/-]+)\.html(#[\w-]+)?"', templates)}
+        assert links
+        assert sorted(link for link in links if not leads_somewhere(DOCS / "README.md", link)) == []
+
+    def test_links_of_reports_that_a_command_writes_lead_somewhere(self) -> None:
+        links = {link for path in (ROOT / "tools").rglob("*.py") for link in LINK.findall(path.read_text())}
+        relative = {link for link in links if link.partition("#")[0].endswith(".md") and "{" not in link}
+        assert relative
+        assert sorted(link for link in relative if not leads_somewhere(DOCS / "reports" / "page.md", link)) == []
 
 
 class TestSecurityPage:

@@ -12,7 +12,7 @@ _HEAD = """# Deaths from inside
 
 Written by `make chaos ARGS="--from-inside --write"`: each line is one attempt of the worker's own code on a real
 desktop, whose agent carries the deed out at its first step and then looks at the screen. Right is a score of 0: neither
-lost nor tried again ([whose doing it is](../internals/worker.md#whose-doing-it-is)). A desktop that survived was
+lost nor tried again ([who caused it](../internals/worker.md#who-caused-it)). A desktop that survived was
 evaluated as usual. A provider that could not be tried on the last machine keeps its section of an earlier one.
 
 """
