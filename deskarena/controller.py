@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from deskarena import guest_calls
 from deskarena.episode import Observation
-from deskarena.guest_calls import Call
+from deskarena.guest_calls import Call, require_text
 from deskarena.pictures import as_png
 
 logger = logging.getLogger(__name__)
@@ -102,6 +102,7 @@ class Controller:
 
     def get_vm_directory_tree(self, path: str) -> dict[str, Any] | None:
         """`{type, name, children}` of a folder, recursively; None if it cannot be read."""
+        require_text("get_vm_directory_tree", "path", path)
         result = guest_calls.run_command(self._call, f"{_TREE}\nprint(json.dumps(tree({path!r})))")
         tree: dict[str, Any] | None = None if result["returncode"] else json.loads(result["output"])
         return tree
@@ -134,6 +135,8 @@ class SetupController:
     def _upload_file_setup(self, files: Sequence[Mapping[str, str]]) -> None:
         """Copies files `{local_path, path}` to the desktop, at most 512 KiB each."""
         for file in files:
+            if not isinstance(file, Mapping) or not {"local_path", "path"} <= set(file):
+                raise TypeError(f"_upload_file_setup: expected objects with local_path and path, not {file!r}"[:500])
             guest_calls.write_file(self._call, file["path"], Path(file["local_path"]).read_bytes())
 
     def _launch_setup(self, command: str | Sequence[str], shell: bool = False) -> None:  # noqa: FBT001, FBT002 - OSWorld's own.

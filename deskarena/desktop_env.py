@@ -185,11 +185,12 @@ class DesktopEnv:
 
         Raises:
             TypeError: an argument is unknown.
+            ValueError: there is no task to take.
             ServiceError: the service refuses or is unavailable.
             NotRunnable: the task is unknown, or cannot run here.
         """
         arguments.check("reset", {}, others)
-        if task_config is None and not self.task_id:
+        if task_config is None and not (self.task_id or self.instruction):
             raise ValueError("the first reset needs a task_config")
         if task_config is not None:
             self._set_task(task_config)
@@ -203,6 +204,7 @@ class DesktopEnv:
         self.result = {}
         self._over, self._cut_off = False, False
         self._take(self._now().begin())
+        self.instruction = self.instruction or str(self._poll().details["instruction"])
         return self._by_key(self._poll())
 
     def step(self, action: Any, pause: float = 2) -> tuple[dict[str, Any], float, bool, dict[str, Any]]:  # noqa: ARG002
@@ -220,12 +222,15 @@ class DesktopEnv:
         Raises:
             AttemptLost: the desktop was lost; reset with the same task.
             EpisodeLost: for good.
+            TypeError: the action is none of these.
         """
+        self._now()
         if self._over and not self._cut_off:
             raise RuntimeError("the episode is over: call evaluate() or reset()")
+        message = answer(action, self.action_space)
         self._step_no += 1
         self.action_history.append(action)
-        observation = None if self._over else self._act(answer(action, self.action_space))
+        observation = None if self._over else self._act(message)
         if observation is None:
             end = "" if self._over else ending(action)
             self._over, self._cut_off = True, False
@@ -299,6 +304,7 @@ class DesktopEnv:
         if self.action_space == "computer_13":
             message = f"computer_13 has no code, scripts or files, so {action['type']} is not available"
             raise NotSupported(message, code="no_code")
+        self._now()
         if self._over:
             raise EpisodeEnded("the episode is over: call evaluate() or reset()")
         observation = self._act({"actions": [action]})
@@ -342,8 +348,11 @@ class DesktopEnv:
         self._episode, self._over = None, True
 
     def _set_task(self, task_config: Mapping[str, Any]) -> None:
-        self.task_id = str(task_config["id"])
-        self.instruction = str(task_config["instruction"])
+        config: Mapping[str, Any] = task_config if isinstance(task_config, Mapping) else {}
+        task_id, instruction = str(config.get("id") or ""), str(config.get("instruction") or "")
+        if not (task_id or instruction):
+            raise ValueError(f"task_config must be a task file's content with its id, not {str(task_config)[:200]!r}")
+        self.task_id, self.instruction = task_id, instruction
         self.config = task_config.get("config", [])
         self.evaluator = task_config.get("evaluator", {})
         self.cache_dir = os.path.join(self.cache_dir_base, self.task_id)  # noqa: PTH118 - OSWorld's is a text.

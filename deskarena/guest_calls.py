@@ -22,12 +22,24 @@ Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """Carries out a typed action as one step; returns its result."""
 
 
+def require_text(function: str, name: str, value: Any) -> None:
+    """Raises TypeError for an argument that is not a text: a step must not be spent on it."""
+    if not isinstance(value, str):
+        raise TypeError(f"{function}: {name} must be a text, not {value!r}"[:500])
+
+
 def run_bash(call: Call, script: str, timeout: float, folder: str | None) -> dict[str, Any]:
     """`{status, output, error, returncode}`; `output` has both streams.
 
     Raises:
         NotSupported: the timeout is too long, or the desktop has no bash.
+        TypeError: the script or the folder is not a text.
+        ValueError: the timeout is not a number of seconds.
     """
+    require_text("run_bash_script", "script", script)
+    require_text("run_bash_script", "working_dir", folder or "")
+    if not isinstance(timeout, int | float) or not timeout > 0:
+        raise ValueError(f"run_bash_script: timeout must be a number of seconds above 0, not {timeout!r}")
     if timeout > LONGEST_SCRIPT:
         message = f"run_bash_script: timeout={timeout:g} is too long, the limit is {LONGEST_SCRIPT:g} s"
         raise NotSupported(message, code="script_too_long")
@@ -44,6 +56,7 @@ def run_bash(call: Call, script: str, timeout: float, folder: str | None) -> dic
 
 def run_python(call: Call, script: str) -> dict[str, Any]:
     """`{status, message, need_more, output, error, return_code}`; without a code where the script did not end."""
+    require_text("run_python_script", "script", script)
     guest = {"language": "python", "timeout": PYTHON_SECONDS}
     result = call({"type": "SCRIPT", "text": script, "guest": guest})
     if "returncode" not in result:
@@ -64,6 +77,7 @@ def run_python(call: Call, script: str) -> dict[str, Any]:
 
 def run_command(call: Call, command: str) -> dict[str, Any]:
     """`{status, output, error, returncode}` of pyautogui code; -1 where it did not end."""
+    require_text("execute_python_command", "command", command)
     result = call({"type": "PYTHON", "text": f"{PRELUDE}\n{command}"})
     if "returncode" not in result:
         return {"status": "error", "output": "", "error": str(result.get("error")), "returncode": -1}
@@ -71,8 +85,19 @@ def run_command(call: Call, command: str) -> dict[str, Any]:
 
 
 def launch(call: Call, command: str | Sequence[str], *, shell: bool = False) -> None:
-    """Starts a program and does not wait for it."""
-    words = ["bash", "-c", str(command)] if shell else shlex.split(command) if isinstance(command, str) else command
+    """Starts a program and does not wait for it.
+
+    Raises:
+        ValueError: the command has no word, or is not a text or a list of texts.
+    """
+    try:
+        line = command if isinstance(command, str) else shlex.join(command)
+        words = ["bash", "-c", line] if shell and line.strip() else shlex.split(line)
+    except (TypeError, ValueError) as error:
+        message = f"_launch_setup: the command must be a text or a list of texts, not {command!r}"
+        raise ValueError(message[:500]) from error
+    if not words:
+        raise ValueError("_launch_setup: the command is empty")
     run_bash(call, f"setsid {shlex.join(words)} </dev/null >/dev/null 2>&1 &", 30.0, None)
 
 
@@ -82,6 +107,7 @@ def read_file(call: Call, path: str) -> bytes | None:
     Raises:
         NotSupported: it has more than `LARGEST_FILE` bytes.
     """
+    require_text("get_file", "file_path", path)
     result = call({"type": "READ_FILE", "guest": {"path": path}})
     if result.get("returncode") == TOO_LARGE:
         raise NotSupported(f"get_file: {str(result['error']).strip()}", code="file_too_large")
@@ -100,6 +126,7 @@ def write_file(call: Call, path: str, data: bytes) -> None:
         NotSupported: it has more than `LARGEST_FILE` bytes.
         OSError: the desktop refused it.
     """
+    require_text("_upload_file_setup", "path", path)
     if len(data) > LARGEST_FILE:
         message = f"upload: {path} has {len(data)} bytes, at most {LARGEST_FILE} are allowed"
         raise NotSupported(message, code="file_too_large")

@@ -107,6 +107,35 @@ class TestController:
         (result,) = steps(service.world, attempt.id)[0].results
         assert (set(result), result["size"]) == ({"size", "sha256"}, 1000)
 
+    def test_wrong_arguments_are_refused_in_a_sentence_and_cost_no_step(self, coder: DesktopEnv) -> None:
+        controller: Any = coder.controller
+        setup: Any = coder.setup_controller
+        for call, sentence in (
+            (lambda: controller.run_bash_script(None), "script must be a text"),
+            (lambda: controller.run_bash_script("ls", 30, 5), "working_dir must be a text"),
+            (lambda: controller.run_bash_script("ls", None), "timeout must be a number of seconds"),
+            (lambda: controller.run_bash_script("ls", 0), "timeout must be a number of seconds"),
+            (lambda: controller.run_python_script(["print(1)"]), "script must be a text"),
+            (lambda: controller.execute_python_command(None), "command must be a text"),
+            (lambda: controller.get_file(None), "file_path must be a text"),
+            (lambda: controller.get_vm_directory_tree(None), "path must be a text"),
+            (lambda: setup._upload_file_setup([{"local_path": "/etc/hostname"}]), "local_path and path"),
+            (lambda: setup._upload_file_setup({"local_path": "a", "path": "b"}), "local_path and path"),
+            (lambda: setup._launch_setup(None), "a text or a list of texts"),
+            (lambda: setup._launch_setup("xterm 'a"), "a text or a list of texts"),
+            (lambda: setup._launch_setup(" ", shell=True), "the command is empty"),
+            (lambda: setup._launch_setup([]), "the command is empty"),
+            (lambda: coder.step(None), "step takes WAIT"),
+        ):  # fmt: skip
+            with pytest.raises((TypeError, ValueError), match=sentence):
+                call()
+        assert coder.step("WAIT")[2] is False, "the calls have not used up its 6 steps"
+        assert coder.action_history == ["WAIT"]
+
+    def test_id_of_a_task_is_enough_and_done_may_end_code(self, coder: DesktopEnv) -> None:
+        assert coder.reset({"id": NOTE["id"]})["instruction"] == NOTE["instruction"]
+        assert coder.step("pyautogui.press('a')\nDONE")[2:] == (True, {"done": True})
+
     def test_unsupported_options_are_named(self, coder: DesktopEnv, env: DesktopEnv, tmp_path: Path) -> None:
         with raises_code(NotSupported, "script_too_long", mentions="3600"):
             coder.controller.run_bash_script("sleep 1000", timeout=3600)

@@ -81,6 +81,13 @@ class TestOrder:
             env.evaluate()
         with pytest.raises(ValueError, match="task_config"):
             env.reset()
+        with pytest.raises(RuntimeError, match=r"reset\(\) comes first"):
+            env.controller.run_bash_script("ls")
+
+    @pytest.mark.parametrize("config", ["say-hello", 5, {}, [{"id": "a"}], {"id": None}, {"config": []}])
+    def test_reset_without_a_task_is_refused_in_a_sentence(self, config: Any) -> None:
+        with pytest.raises(ValueError, match="task_config must be a task file's content"):
+            DesktopEnv(client=silent()).reset(config)
 
 
 class TestPackage:
