@@ -7,7 +7,7 @@ from typing import Any
 from backend.domain.model.outside_results import OUTSIDE_AGENT
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import digest
-from backend.services.results.configuration_differences import CONDITIONS
+from backend.services.results.configuration_differences import CONDITIONS, effective_budget
 
 KEY_LENGTH = 12
 STATED = ("steps", "screen")
@@ -85,6 +85,7 @@ def unknown_words(names: tuple[str, ...]) -> str:
 def conditions_of(config: Mapping[str, Any]) -> RunConditions:
     """The conditions in a run's stored configuration."""
     values = {name: _complete(config.get(name), default) for name, default in _DEFAULTS.items()}
+    values["budget"] = effective_budget(values["budget"])
     if config.get("provider") != OUTSIDE_AGENT:
         return RunConditions(digest(values)[:KEY_LENGTH], _parts(values))
     stated = {"steps": values["budget"]["max_steps"], "screen": config.get("screen")}

@@ -55,9 +55,16 @@ def configuration_differences(rows: Sequence[AnyRow]) -> list[FieldDifference]:
     return _differences(fields, {})
 
 
+def effective_budget(budget: Mapping[str, Any]) -> dict[str, Any]:
+    """A budget without steps by level where one number holds for all tasks, or where there are none."""
+    levels = None if budget["max_steps"] else budget["level_steps"] or None
+    return {**budget, "level_steps": levels}
+
+
 def _config(run: Run, names: Sequence[str]) -> dict[str, Any]:
     """The run's settings with the defaults of those that it left open; of imported results, these are `UNKNOWN`."""
     values = RunConfig.model_validate(run.config).model_dump(mode="json")
+    values["budget"] = effective_budget(values["budget"])
     if run.origin == Origin.OUTSIDE:
         values |= {name: _with_defaults(values[name], run.config.get(name, ...)) for name in CONDITIONS}
     return {name: values[name] for name in names}

@@ -93,7 +93,9 @@ class RunSummary(ReadModel):
     @property
     def interval(self) -> RateInterval:
         """Both intervals with their method."""
-        words = f"{self.level:.0%} level; success rate: {self.success_method or 'none'}; mean score: {EFFECTIVE}"
+        words = (
+            f"{100 * self.level:.0f} % level; success rate: {self.success_method or 'none'}; mean score: {EFFECTIVE}"
+        )
         return RateInterval(
             level=self.level, success_rate=self.success_interval, mean_score=self.mean_interval, text=words
         )

@@ -346,6 +346,8 @@ def sentence(base: str, other: str, compared: TaskComparison) -> str:
     return f"{other} {verb} {points} points {'less' if sign < 0 else 'more'} than {base} {facts}"
 
 
-def p_text(value: float) -> str:
-    """`p = 0.004`, or `p < 0.001`."""
+def p_text(value: float, alpha: float | None = None) -> str:
+    """`p = 0.004`, or `p < 0.001`; with more digits where two would make it equal to alpha."""
+    if alpha is not None and f"{value:.2g}" == f"{alpha:.2g}":
+        return f"p = {value:.6g}"
     return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"  # noqa: PLR2004 - fewer digits say enough.

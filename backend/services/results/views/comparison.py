@@ -161,7 +161,7 @@ def _verdict(result: RunDifference | None, alpha: float) -> str:
     if result is None:
         return "No task is scored in both runs: nothing can be compared with the baseline."
     word = "No regression" if result.regression_p > alpha else "Regression"
-    return f"{word} (one-sided {p_text(result.regression_p)}, alpha {alpha:g}): {result.sentence}."
+    return f"{word} (one-sided {p_text(result.regression_p, alpha)}, alpha {alpha:g}): {result.sentence}."
 
 
 def _caveats(comparison: RunComparison) -> Iterator[str]:

@@ -38,3 +38,10 @@ class TestPText:
     @pytest.mark.parametrize(("value", "text"), [(0.00099, "p < 0.001"), (0.0041, "p = 0.0041"), (1.0, "p = 1")])
     def test_two_digits(self, value: float, text: str) -> None:
         assert p_text(value) == text
+
+    @pytest.mark.parametrize(
+        ("value", "alpha", "text"),
+        [(0.0504, 0.05, "p = 0.0504"), (0.05, 0.05, "p = 0.05"), (0.06, 0.05, "p = 0.06"), (0.0005, 0.01, "p < 0.001")],
+    )
+    def test_is_on_the_right_side_of_alpha(self, value: float, alpha: float, text: str) -> None:
+        assert p_text(value, alpha) == text
