@@ -82,12 +82,13 @@ class CellFill:
 
     @property
     def shown(self) -> str:
-        """The visible background colour; for a gradient, all its stops."""
+        """The visible background colour; for a gradient, all its stops; for a pattern, its name and colours."""
         if self.stops:
             return "gradient " + " ".join(self.stops)
-        if self.kind is None or self.pattern in {None, "none"} or self.front is None:
+        if self.kind is None or self.pattern in {None, "none"} or (self.front is None and self.back is None):
             return NO_COLOUR
-        return self.front.argb
+        colours = [NO_COLOUR if colour is None else colour.argb for colour in (self.front, self.back)]
+        return colours[0] if self.pattern == "solid" else f"{self.pattern} {' '.join(colours)}"
 
 
 @dataclass(frozen=True)

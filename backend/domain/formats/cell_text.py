@@ -47,6 +47,31 @@ def cell_texts(value: Value, code: str, *, epoch_1904: bool = False) -> list[str
     return [text for text in dict.fromkeys([*texts, stored]) if text]
 
 
+def canonical_format(code: str) -> str:
+    r"""A number format in one spelling: of quotes and escapes, letter case, currencies, and parts that change nothing.
+
+    LibreOffice writes `yyyy-mm-dd` as `yyyy\-mm\-dd`, Excel `$0` as `"$"0` or `[$$-409]0`.
+    """
+    sections = ["".join(map(_canonical, _tokens(section))) for section in _sections(_LOCAL.get(code, code))]
+    if len(sections) > 1 and sections[-1] == "@":
+        sections.pop()
+    if len(sections) == 2 and sections[1] == f"\\-{sections[0]}":  # noqa: PLR2004 - positive and negative numbers.
+        sections.pop()
+    return ";".join(sections)
+
+
+def _canonical(token: Token) -> str:
+    kind, text = token
+    if kind == "other" and text.isascii() and text.isalpha():
+        return text.lower()
+    if kind in {"literal", "other"} and not text.startswith("_"):
+        return "".join(f"\\{letter}" for letter in _literal(token))
+    if kind == "bracket":
+        is_locale = text.startswith("[$")
+        return "".join(f"\\{letter}" for letter in _literal(token)) if is_locale else text.lower()
+    return _DEFAULT if kind == "general" else text.upper()
+
+
 def _format_number(value: float, code: str, *, epoch_1904: bool) -> str:
     if code.lower() == _DEFAULT.lower():
         return _general(value)

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair
-from backend.domain.evaluators.metrics.table._looks import CellProperty, SheetFormats
+from backend.domain.evaluators.metrics.table._looks import CellProperty, SheetFormats, in_one_form
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 from backend.domain.evaluators.metrics.table._values import value_of
 from backend.domain.formats.sheet import bounds
@@ -37,9 +37,11 @@ class CheckCellRule(Rule):
         if sheet is None:
             return [books.lacks(self.sheet_idx)]
         row, column = (bounds(self.coordinate) or (1, 1))[:2]
-        looks, reasons = SheetFormats(books, books.book(self.sheet_idx), sheet), []
+        looks, reasons = SheetFormats(books, books.book(self.sheet_idx), sheet, as_written=True), []
         for name, rule in self.props.items():
             value = value_of(books, self.sheet_idx, row, column) if name == "value" else looks.at(row, column, name)
-            if not rule.matches(value, strict=books.strict):
+            by_form = not books.strict and rule.method == "eq" and isinstance(value, str)
+            same = by_form and in_one_form(name, value) == in_one_form(name, rule.ref)
+            if not same and not rule.matches(value, strict=books.strict):
                 reasons.append(f"{self.coordinate}: {name} is {short(value)}, expected {rule.method} {short(rule.ref)}")
         return reasons

@@ -12,6 +12,8 @@ _COLUMN = {
     "min": "min", "max": "max", "outlineLevel": "outlineLevel",
 }  # fmt: skip
 _NUMBERS = {"ht", "width", "min", "max", "outlineLevel", "s"}
+_PIXEL, _ROUNDING = 0.75, 1e-6
+"""Heights in points are shown, and saved by LibreOffice, in whole pixels."""
 _UPSTREAM_WIDTH = 13.0
 Table = Mapping[Any, Mapping[str, Any]]
 
@@ -34,10 +36,13 @@ class RowPropsRule(PairRule):
         rows = {number: dict(props) for number, props in sheet.row_props.items()}
         names = [_ROW[name] for name in self.props]
         table = {
-            number: {name: _parse_property(name, _attribute(row, name, strict=strict), plain) for name in names}
+            number: {
+                name: _parse_property(name, _attribute(row, name, strict=strict), plain, strict=strict)
+                for name in names
+            }
             for number, row in rows.items()
         }
-        usual = {name: _parse_property(name, None, plain) for name in names}
+        usual = {name: _parse_property(name, None, plain, strict=strict) for name in names}
         if strict:
             return {
                 number: {key: rows[number].get(key) and value for key, value in row.items()}
@@ -60,7 +65,7 @@ class ColumnPropsRule(PairRule):
     def _columns(self, sheet: Sheet, *, strict: bool) -> Table:
         names = [_COLUMN[name] for name in self.props]
         plain = _plain(sheet, "defaultColWidth")
-        usual = {name: _parse_property(name, None, plain) for name in names}
+        usual = {name: _parse_property(name, None, plain, strict=strict) for name in names}
         table: dict[str, Mapping[str, Any]] = {}
         listed = 0
         for item in sheet.root.iterfind("{*}cols/{*}col"):
@@ -69,7 +74,10 @@ class ColumnPropsRule(PairRule):
             if not 0 < first <= last <= MAX_COLUMN or listed > MAX_COLUMN:
                 raise ValueError(f"columns {first} to {last}")
             usual_width = _UPSTREAM_WIDTH if strict else plain
-            row = {name: _parse_property(name, _attribute(item, name, strict=strict), usual_width) for name in names}
+            row = {
+                name: _parse_property(name, _attribute(item, name, strict=strict), usual_width, strict=strict)
+                for name in names
+            }
             for number in (first,) if strict or {"min", "max"} & set(names) else range(first, last + 1):
                 if strict or row != usual:
                     table[column_letters(number)] = row
@@ -102,7 +110,8 @@ def _plain(sheet: Sheet, name: str) -> float:
     return float(plain.get(name) or 0) if plain is not None else 0.0
 
 
-def _parse_property(name: str, text: str | None, plain: float) -> Any:
+def _parse_property(name: str, text: str | None, plain: float, *, strict: bool) -> Any:
     if name not in _NUMBERS:
         return text in {"1", "true"}
-    return round(float(text), 2) if text else plain if name in {"ht", "width"} else 0
+    number = float(text) if text else plain if name in {"ht", "width"} else 0
+    return int(number / _PIXEL + _ROUNDING) * _PIXEL if name == "ht" and not strict else round(number, 2)
