@@ -28,6 +28,9 @@ def find_task(client: Client, benchmark: str, config: Mapping[str, Any]) -> str:
         same = [task for task in tasks if task["instruction"].strip() == instruction]
         if len(same) == 1:
             return str(same[0]["task"])
+        if len(same) > 1:
+            keys = ", ".join(str(task["task"]) for task in same[:5])
+            raise NotRunnable(f"{benchmark!r} has several such tasks, give the id of one: {keys}", code="unknown_task")
     raise NotRunnable(
         f"the benchmark {benchmark!r} has no task {task_id or instruction!r}: import its files there first "
         "(deskarena benchmark import)",

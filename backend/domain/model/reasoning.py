@@ -89,7 +89,7 @@ _CHANNEL = re.compile(
 """Of gpt-oss by name, of Muse by recipient."""
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|eom|eot)\|>")
 _BARE_CHANNELS = re.compile(
-    r"\A\s*+analysis(?=[A-Z\"'\s])(?P<reasoning>.*?)assistant\s*final(?P<answer>.*)\Z", re.DOTALL
+    r"\A\s*+analysis(?=[A-Z\"'`\s])(?P<reasoning>.*?)assistant\s*final(?P<answer>.*)\Z", re.DOTALL
 )
 """The channels of gpt-oss where a server dropped the special tokens and kept their words."""
 _BARE_ANALYSIS = re.compile(r"\A\s*+analysis(?=[A-Z][a-z' ])(?P<reasoning>.*)(?P<answer>)\Z", re.DOTALL)

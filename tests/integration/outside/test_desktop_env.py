@@ -133,6 +133,8 @@ class TestController:
         assert coder.action_history == ["WAIT"]
 
     def test_id_of_a_task_is_enough_and_done_may_end_code(self, coder: DesktopEnv) -> None:
+        with raises_code(NotRunnable, "unknown_task", mentions="fly"):
+            coder.reset({"instruction": NOTE["instruction"]})
         assert coder.reset({"id": NOTE["id"]})["instruction"] == NOTE["instruction"]
         assert coder.step("pyautogui.press('a')\nDONE")[2:] == (True, {"done": True})
 

@@ -47,6 +47,7 @@ FAMILIES = {
         f"<|start|>assistant<|channel|>final<|message|>{CODE}"
     ),
     "gpt-oss, without its special tokens": f"analysisLet me see. {FENCED}assistantfinal{CODE}",
+    "gpt-oss, without its special tokens, with code first": f"analysis{FENCED}assistantfinal{CODE}",
     "Gemma 4": f"<|channel>thought\n{FENCED}<channel|>{CODE}<turn|>",
     "Gemma 4, with two thoughts": f"<|channel>thought\n<channel|><|channel>thought\n{FENCED}<channel|>{CODE}<turn|>",
     "Phi-4-reasoning": f"<think>{FENCED}</think>\n\n{CODE}<|im_end|>",
