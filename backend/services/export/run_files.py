@@ -6,11 +6,12 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import AgentConfiguration, Episode, Run
+from backend.db.models import AgentConfiguration, Episode, Quarantine, Run
 from backend.db.models.enums import Origin
 from backend.db.repositories import common_queries
 from backend.db.repositories.attempts import attempts
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.benchmarks import quarantine
+from backend.db.repositories.common_queries import COUNTED_STATES, AnyRow
 from backend.db.repositories.export import run_episodes as repository
 from backend.db.repositories.export.run_episodes import RunEpisode
 from backend.domain.errors import NotFound
@@ -64,9 +65,10 @@ class RunFiles:
         tried = [row.attempt.id for row in page if row.attempt]
         steps = steps_of(session, tried, self._store, self._masker)
         measures = attempts.measures(session, [row.evaluation.id for row in page if row.evaluation])
+        quarantined = quarantine.in_force(session, [row.task.id for row in page])
         for row in page:
             episode, task = row.episode, task_of(session, row.task, run.config)
-            missing_result = no_result(episode)
+            missing_result = no_result(episode, quarantined.get(row.task.id))
             yield ExportedEpisode(
                 id=str(episode.id),
                 task=task.model_copy(update={"instruction": self._masker.text(task.instruction)}),
@@ -113,8 +115,10 @@ def exported_run(row: AnyRow, passes: int, masker: Masker) -> ExportedRun:
     )
 
 
-def no_result(episode: Episode) -> NoResult | None:
-    """Why the episode has no result that counts; None if it has one."""
+def no_result(episode: Episode, entry: Quarantine | None) -> NoResult | None:
+    """Why the episode has no result that counts; None if it has one. `entry`: the quarantine that its task is in."""
+    if entry is not None and episode.state in COUNTED_STATES:
+        return NoResult("quarantined", f"its task is in quarantine: {entry.reason}")
     if episode.state == EpisodeState.SCORED and not episode.human_assisted:
         return None
     if episode.state == EpisodeState.LOST:

@@ -61,8 +61,8 @@ def results(session: Session, task_ids: Iterable[UUID]) -> dict[UUID, tuple[int,
 
 
 def mark_stale(session: Session, task_id: UUID) -> None:
-    """The cubes of every run with a result of this task are out of date."""
-    runs = select(Episode.run_id).where(Episode.task_id == task_id, Episode.state.in_(COUNTED_STATES))
+    """The cubes of every run with this task are out of date: also of those where it could not run."""
+    runs = select(Episode.run_id).where(Episode.task_id == task_id)
     session.execute(update(Run).where(Run.id.in_(runs)).values(rollup_stale=True))
 
 

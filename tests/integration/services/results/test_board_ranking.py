@@ -171,10 +171,15 @@ class TestBoardTasks:
         play(lacking, "alpha", scores(2, of=4))
         with lacking.work() as session:
             _, actor = lacking.who(session)
-            aside = session.scalars(select(Task).where(Task.name.in_(["t3", "t9"])))
+            aside = session.scalars(select(Task).where(Task.name == "t3"))
             for task in aside:
                 quarantine_task(session, task.id, "its check is wrong", actor)
         lacking.roll_up()
+        assert (board(lacking).tasks.number, board(lacking).tasks.not_runnable) == (3, 1)
+        with lacking.work() as session:
+            not_runnable = session.scalars(select(Task.id).where(Task.name == "t9")).one()
+            quarantine_task(session, not_runnable, "nobody has its program", lacking.who(session)[1])
+        assert lacking.roll_up() == 1
         assert (board(lacking).tasks.number, board(lacking).tasks.not_runnable) == (3, 0)
 
 

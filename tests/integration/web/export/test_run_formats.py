@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
+from backend.db.models import Task
 from backend.domain.run_formats.osworld_reader import read_results
+from backend.services.benchmarks.quarantine import quarantine_task
 from tests.factories.records import World
 from tests.factories.run_format_schemas import validator
 from tests.factories.scene import PageScene
@@ -29,9 +32,30 @@ def episodes_of(client: TestClient, run: Any) -> list[dict[str, Any]]:
 
 
 def counted(episode: dict[str, Any]) -> float | None:
-    """Its score, if it counts for the agent."""
+    """Its score, if it counts for the agent: one task of the scene is in quarantine."""
     score: float | None = episode["score"]
-    return None if episode["human_assisted"] else score
+    return None if episode["human_assisted"] or episode["task"] == "settings/large-text" else score
+
+
+def test_no_format_gives_a_result_of_a_task_in_quarantine(installation: World, fresh: TestClient) -> None:
+    worker, run = installation.worker(slots=1), installation.submit("random")
+    while claim := installation.claim(worker):
+        installation.score(claim)
+    with installation.work() as session:
+        _, actor = installation.who(session)
+        task = session.scalars(select(Task).where(Task.name == "b")).one()
+        quarantine_task(session, task.id, "its check is wrong", actor)
+    with exported(fresh, run.id, "osworld") as archive:
+        assert sorted(name.split("/")[-2] for name in archive.namelist() if name.endswith("result.txt")) == ["a", "c"]
+        (lines,) = [archive.read(name) for name in archive.namelist() if name.endswith("/b/traj.jsonl")]
+    assert "its task is in quarantine: its check is wrong" in json.loads(lines.splitlines()[-1])["Error"]
+    with exported(fresh, run.id, "atif") as archive:
+        scores = {name.split("/")[1]: json.loads(archive.read(name))["extra"]["score"]
+                  for name in archive.namelist() if name.endswith("trajectory.json")}  # fmt: skip
+    assert scores == {"a": 1.0, "b": None, "c": 1.0}
+    with exported(fresh, run.id, "inspect") as archive:
+        samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
+    assert sorted(bool(sample.get("scores")) for sample in samples) == [False, True, True]
 
 
 class TestOsworld:
