@@ -61,7 +61,8 @@ def pytest_report_header() -> list[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves long tests to `make test-daily` and `make test-all`, and orders the files for the processes."""
     out = left_out(items)
-    if [Path(path).resolve() for path in config.args] == [ROOT / "tests"]:  # Who asks for a part gets all of it.
+    is_whole = [Path(path).resolve() for path in config.args] == [ROOT / "tests"]
+    if is_whole and not (config.option.keyword or config.option.markexpr):  # Who asks for a part gets all of it.
         out += slow_of_other_seeds(set(items).difference(out), order.slow_tests())
     config.hook.pytest_deselected(items=out)  # Counted at the end, so that nobody forgets them.
     not_run = set(out)
