@@ -94,7 +94,7 @@ class DocumentStyles:
 
     def breaks_before(self, paragraph: Element) -> bool:
         """Whether the paragraph starts a new page."""
-        return bool(self._of_paragraph(paragraph, "pageBreakBefore", _flag))
+        return bool(self._of_paragraph(paragraph, "pageBreakBefore", is_on))
 
     def fonts(self, paragraph: Element, run: Element, text: str) -> set[str | None]:
         """The names of the fonts that show the letters of a run; the font of ASCII letters if it has none.
@@ -129,15 +129,15 @@ class DocumentStyles:
         return red, green, blue
 
     def highlight(self, paragraph: Element, run: Element) -> str | None:
-        """The colour's name (`yellow`), or six hexadecimal digits of a shading; None = not highlighted."""
+        """The colour's name (`yellow`), or six hexadecimal digits of a shading; None = not highlighted, or in white."""
         name = self._of_run(paragraph, run, "highlight", _value)
-        if name is not None and name != "none":
+        if name not in {None, "none", "white"}:
             return name
         return self._of_run(paragraph, run, "shd", _shading) or None
 
     def _is_complex(self, paragraph: Element, run: Element) -> bool:
         """Whether a run is of a complex script, such as Hebrew, whose formatting is apart (17.3.2.7, 17.3.2.30)."""
-        return not self._direct and any(self._of_run(paragraph, run, name, _flag) for name in ("rtl", "cs"))
+        return not self._direct and any(self._of_run(paragraph, run, name, is_on) for name in ("rtl", "cs"))
 
     def has(self, name: str, paragraph: Element, run: Element) -> bool:
         """Whether a toggle property of a run is on: `b`, `i`, `strike`, `caps`.
@@ -146,12 +146,12 @@ class DocumentStyles:
         """
         if name in _COMPLEX and self._is_complex(paragraph, run):
             name = f"{name}Cs"
-        own = _flag(self._properties(run), name)
+        own = is_on(self._properties(run), name)
         if own is not None or self._direct:
             return bool(own)
-        by_run = self._inherited_value(("r", _style(run, "r")), name, _flag)
-        by_paragraph = self._inherited_value(("r", self._style_of(paragraph)), name, _flag)
-        return bool(by_run) != bool(by_paragraph) or bool(self._inherited_value(("r", _DEFAULTS), name, _flag))
+        by_run = self._inherited_value(("r", _style(run, "r")), name, is_on)
+        by_paragraph = self._inherited_value(("r", self._style_of(paragraph)), name, is_on)
+        return bool(by_run) != bool(by_paragraph) or bool(self._inherited_value(("r", _DEFAULTS), name, is_on))
 
     def _properties(self, run: Element) -> Element | None:
         """A run's own properties, cached: finding them takes most of the time."""
@@ -223,7 +223,8 @@ def _value(level: Element | None, name: str) -> str | None:
     return None if element is None else element.get(w("val"))
 
 
-def _flag(level: Element | None, name: str) -> bool | None:
+def is_on(level: Element | None, name: str) -> bool | None:
+    """Whether properties switch a named one on or off; None if they do not have it."""
     element = child(level, name)
     return None if element is None else _SWITCH[element.get(w("val"), "1")]
 

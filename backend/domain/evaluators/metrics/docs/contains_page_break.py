@@ -22,8 +22,8 @@ def contains_page_break(
 ) -> MetricValue:
     """1 if there is a page break, or with a rule, as many as the rule has.
 
-    A break is a character of the text, or a paragraph that starts a new page. Rules do not say which kind they count:
-    either the number of characters or the number of all breaks may match.
+    A break is a character of the text, or a paragraph, other than the first, that starts a new page. Rules do not say
+    which kind they count: either the number of characters or the number of all breaks may match.
 
     Args:
         result: path of the document.
@@ -52,7 +52,13 @@ def _breaks(document: "Document") -> set[int]:
     """The number of break characters, without and with the paragraphs that start a page."""
     styles = DocumentStyles(document)
     characters = sum(map(_is_break, document.element.body.iter(w("br"))))
-    return {characters, characters + sum(map(styles.breaks_before, paragraphs(document)))}
+    return {
+        characters,
+        characters
+        + sum(
+            styles.breaks_before(paragraph) for paragraph in paragraphs(document) if paragraph.getprevious() is not None
+        ),
+    }
 
 
 def _is_break(element: Element) -> bool:

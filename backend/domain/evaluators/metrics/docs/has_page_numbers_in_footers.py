@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judge_document
+from backend.domain.formats.document_styles import is_on
+from backend.domain.formats.documents import child
 from backend.domain.formats.word_wrappers import Element, drop_deletions, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -17,7 +19,7 @@ _PAGE = re.compile(r"\s*PAGE\b", re.IGNORECASE)
 
 @register(PluginKind.METRIC, "has_page_numbers_in_footers")
 def has_page_numbers_in_footers(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the footer of every section has a page number, that is a field, not a typed digit.
+    """1 if the footer of every section has a page number, that is a visible field, not a typed digit.
 
     Args:
         result: path of the document.
@@ -45,6 +47,8 @@ def _judge(footers: list[bool]) -> MetricValue:
 def _numbered(footer: Element) -> bool:
     """A field is either one element, or a begin mark, pieces of its instruction, and an end mark."""
     drop_deletions(footer)
+    for run in [run for run in footer.iter(w("r")) if is_on(child(run, "rPr"), "vanish")]:
+        run.getparent().remove(run)
     if next(footer.iter(w("pgNum")), None) is not None:
         return True
     if any(_PAGE.match(field.get(w("instr"), "")) for field in footer.iter(w("fldSimple"))):
