@@ -195,7 +195,7 @@ def coverage(inputs: RollupInputs) -> dict[str, Any]:
 
 def _is_not_runnable(task: TaskTotals) -> bool:
     """Whether a task that counts could not run in any pass."""
-    return task.episodes == task.not_runnable and not task.in_quarantine
+    return task.not_runnable > 0 and task.episodes == task.not_runnable and not task.in_quarantine
 
 
 def primary_rates(inputs: RollupInputs) -> dict[str, Any] | None:
