@@ -49,6 +49,7 @@ class TextRun:
         colour: the displayed colour, including inherited and theme colours; None if unknown.
         linked: part of a hyperlink, whose colour is the theme's.
         look: its complete direct formatting, without language and proofing marks.
+        shown_look: the same without what repeats what it inherits.
         shown_font: its font or the inherited one, as written (`+mj-lt`); None if unknown.
         shown_size: its size or the inherited one, None if unknown.
         shown_bold, shown_italic, shown_underline, shown_strike: its own or the inherited ones, else off.
@@ -67,6 +68,7 @@ class TextRun:
     colour: Colour | None
     linked: bool
     look: str = ""
+    shown_look: str = ""
     shown_font: str | None = None
     shown_size: str | None = None
     shown_bold: bool = False

@@ -1,6 +1,6 @@
 """Text of slides: paragraphs and runs with inherited colours."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from backend.domain.formats.slides import SlideParagraph, TextRun
@@ -13,6 +13,7 @@ NEAR = 64
 _NO_LOOK = {"lang", "altLang", "dirty", "err", "noProof", "smtClean", "smtId", "bmk", "kumimoji", "extLst"}
 """Attributes of a run that PowerPoint writes by itself and that do not show."""
 _FILLS = {"solidFill", "gradFill", "noFill", "blipFill", "pattFill"}
+_USUAL_MARKS = {"b": "0", "i": "0", "u": "none", "strike": "noStrike"}
 _PLAIN = ((0, 0, 0), (255, 255, 255))
 
 
@@ -96,6 +97,12 @@ class TextReader:
         own = properties is not None and any(local(part.tag) in _FILLS for part in properties)
         size = attributes.get("sz")
 
+        repeated = {
+            name
+            for name, value in attributes.items()
+            if value == (self._style_attribute(level, ".", name) or _USUAL_MARKS.get(name))
+        }
+
         def effective(name: str) -> str | None:
             return attributes.get(name) or self._style_attribute(level, ".", name)
 
@@ -113,6 +120,7 @@ class TextReader:
             colour=colour_in(solid, self.theme) if own else self._inherited_colour(level, "text"),
             linked=properties is not None and properties.find(f"{A}hlinkClick") is not None,
             look="" if properties is None else _look(properties),
+            shown_look="" if properties is None else _look(properties, repeated),
             shown_font=self._style_attribute(level, f"{A}latin", "typeface") if font is None else font.get("typeface"),
             shown_size=effective("sz"),
             shown_bold=bool(_flag(effective("b"))),
@@ -171,10 +179,12 @@ def _parts(paragraph: Any) -> Iterator[str]:
             yield "\v"
 
 
-def _look(properties: Any) -> str:
+def _look(properties: Any, without: Container[str] = ()) -> str:
     from lxml import etree
 
-    notes = [f"{name}={value}" for name, value in sorted(properties.items()) if name not in _NO_LOOK]
+    notes = [
+        f"{name}={value}" for name, value in sorted(properties.items()) if name not in _NO_LOOK and name not in without
+    ]
     notes += [
         etree.tostring(child, method="c14n", exclusive=True).decode()
         for child in properties

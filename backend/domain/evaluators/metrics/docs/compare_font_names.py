@@ -49,6 +49,7 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
             f"paragraph {number}: {short(text, 40)} is in {_names(used)}, expected {expected!r}"
             for number, text, used in fonts
             if used != {expected}
+            and (strict_upstream or {str(font).casefold() for font in used} != {expected.casefold()})
         ]
         return first_wrong(wrong, f"all text is in {expected}")
 

@@ -78,13 +78,14 @@ def _align(paragraph: SlideParagraph, m: CompareMode) -> str | None:
 def _runs(actual: SlideParagraph, gold: SlideParagraph, m: CompareMode) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
     """The runs to compare; an empty paragraph may have one empty run or none."""
     if m.waa or actual.text.strip() or gold.text.strip():
-        return (actual.runs, gold.runs) if m.strict else (_merge_runs(actual.runs), _merge_runs(gold.runs))
+        return (actual.runs, gold.runs) if m.strict else (_merge_runs(actual.runs, m), _merge_runs(gold.runs, m))
     return [run for run in actual.runs if run.text.strip()], [run for run in gold.runs if run.text.strip()]
 
 
-def _merge_runs(runs: Sequence[TextRun]) -> list[TextRun]:
+def _merge_runs(runs: Sequence[TextRun], m: CompareMode) -> list[TextRun]:
     """Merges adjacent runs of equal looks: PowerPoint splits them for spelling and languages, and leaves empty ones."""
-    groups = [list(group) for _, group in groupby((run for run in runs if run.text), key=lambda run: run.look)]
+    visible = [run for run in runs if run.text]
+    groups = [list(group) for _, group in groupby(visible, key=lambda run: run.look if m.waa else run.shown_look)]
     return [replace(group[0], text="".join(run.text for run in group)) for group in groups]
 
 
@@ -95,7 +96,7 @@ def _run(actual: TextRun, gold: TextRun, rules: TextRules) -> Iterator[str]:
     if by_look:
         actual, gold = _with_inherited_marks(actual), _with_inherited_marks(gold)
     if not always:
-        same_font = by_look and None is not actual.shown_font == gold.shown_font
+        same_font = by_look and None is not actual.shown_font and _same_name(actual.shown_font, gold.shown_font)
         if o.font_name and _differ(actual.font, gold.font, rules) and not same_font:
             yield f"font {short(actual.font)}, expected {short(gold.font)}"
         same_size = by_look and None is not actual.shown_size == gold.shown_size
@@ -111,6 +112,11 @@ def _run(actual: TextRun, gold: TextRun, rules: TextRules) -> Iterator[str]:
         yield f"underline {actual.underline or 'none'}, expected {gold.underline or 'none'}"
     if o.color_rgb and _colours_differ(actual, gold, m):
         yield f"colour {_colour(actual)}, expected {_colour(gold)}"
+
+
+def _same_name(actual: str, gold: str | None) -> bool:
+    """Whether two names of fonts are the same, in whatever letter case."""
+    return gold is not None and actual.casefold() == gold.casefold()
 
 
 def _with_inherited_marks(run: TextRun) -> TextRun:

@@ -18,6 +18,7 @@ RULES = {"font_name": "Times New Roman"}
         ('w:ascii="Arial" w:eastAsia="Times New Roman"', "漢字 x", 0.0, 0.0),
         ('w:ascii="Arial" w:cs="Times New Roman"', "שלום", 1.0, 0.0),
         ('w:ascii="Times New Roman" w:hAnsi="Arial"', "Привет", 0.0, 1.0),
+        ('w:ascii="times new roman" w:hAnsi="TIMES NEW ROMAN"', "Times é", 1.0, 0.0),
     ],
 )
 def test_fonts_by_script(tmp_path: Path, fonts: str, text: str, value: float, published: float) -> None:

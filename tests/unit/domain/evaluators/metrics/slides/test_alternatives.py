@@ -75,6 +75,9 @@ class TestLines:
             ([RUN.format("", "", "al"), RUN.format(' kumimoji="1" altLang="ja-JP"', "", "pha")], 1),
             ([RUN.format("", "", "al"), RUN.format(' xmlns:z="urn:z"', "", "pha")], 1),
             ([RUN.format("", "", "al"), RUN.format(' b="1"', "", "pha")], 0),
+            ([RUN.format("", "", "al"), RUN.format(' b="0"', "", "pha")], 1),
+            ([RUN.format(' i="0" u="none"', "", "al"), RUN.format(' strike="noStrike"', "", "pha")], 1),
+            ([RUN.format("", "", "al"), RUN.format(' baseline="30000"', "", "pha")], 0),
             ([RUN.format("", "", "al"), "<a:br/>", RUN.format("", "", "pha")], 0),
         ],
     )
@@ -121,6 +124,7 @@ class TestInherited:
             ('sz="4400">', "", True),
             ('sz="4000">', "", False),
             ('><a:latin typeface="+mj-lt"/>', "", True),
+            ('><a:latin typeface="+MJ-LT"/>', "", True),
             ('><a:latin typeface="Arial"/>', "", False),
             (">", 'algn="ctr"', True),
             (">", 'algn="r"', False),
