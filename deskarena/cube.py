@@ -76,7 +76,7 @@ class DesktopTool(Tool):
             EpisodeLost: the infrastructure failed, so there is none; this is never a score of 0.
         """
         if self.episode is None:
-            raise RuntimeError("reset() comes first")
+            raise RuntimeError("call reset() first")
         if self._says_done:
             self._act({"type": "DONE"})
         self._observed = None

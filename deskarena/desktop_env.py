@@ -332,12 +332,12 @@ class DesktopEnv:
 
     def _poll(self) -> Observation:
         if self._observation is None:
-            raise RuntimeError("reset() comes first")
+            raise RuntimeError("call reset() first")
         return self._observation
 
     def _now(self) -> Episode:
         if self._episode is None:
-            raise RuntimeError("reset() comes first")
+            raise RuntimeError("call reset() first")
         return self._episode
 
     def leave(self) -> None:

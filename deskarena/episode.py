@@ -161,7 +161,7 @@ class Episode:
             if episode["acting"] and episode["attempt"] != self._now().attempt:
                 self.lost = True
                 raise AttemptLost("the desktop was lost before the verdict: reset with the same task")
-        raise EpisodeLost(f"no verdict came within {self._patience:g} s")
+        raise EpisodeLost(f"no verdict arrived within {self._patience:g} s")
 
     def leave(self) -> None:
         """Ends the agent's part without waiting. An episode that never started ends at its time limit.
@@ -190,7 +190,7 @@ class Episode:
 
     def _now(self) -> Observation:
         if self._observation is None:
-            raise RuntimeError("begin() comes first")
+            raise RuntimeError("call begin() first")
         return self._observation
 
     def _poll(self, after: int, attempt: int | None, *, wait_restart: bool = True) -> Observation | None:

@@ -163,7 +163,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
             EpisodeLost: an infrastructure failure: there is no score.
         """
         if self._episode is None or self._observation is None:
-            raise RuntimeError("reset() comes first")
+            raise RuntimeError("call reset() first")
         before = self._observation
         observation = self._episode.act(as_answer(action))
         if observation is not None:

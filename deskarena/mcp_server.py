@@ -68,9 +68,9 @@ class DesktopTools:
         with self._lock:
             keys = self._keys()
             if not task and len(keys) > 1:
-                raise ToolError("say which task to start: list_tasks has their keys")
+                raise ToolError("name the task to start; list_tasks lists the keys")
             if task and task not in keys:
-                raise ToolError(f"there is no task {task!r} here: list_tasks has the keys")
+                raise ToolError(f"there is no task {task!r} here; list_tasks lists the keys")
             self._leave()
             self._episode = self._run.episode(task or keys[0])
             self._observation = self._episode.begin()

@@ -20,7 +20,7 @@ OWN = ("docs.css", "docs.js")
 def sources() -> list[Path]:
     """All sources of the site."""
     shared = [STATIC / name for name in SHARED]
-    paths = [path for place in (DOCS, *shared) for path in ([place] if place.is_file() else place.rglob("*"))]
+    paths = [path for folder in (DOCS, *shared) for path in ([folder] if folder.is_file() else folder.rglob("*"))]
     return sorted(path for path in paths if path.is_file())
 
 

@@ -114,8 +114,8 @@ def fuzz(seed: int, numbers: Sequence[int], calls: Mapping[Key, Call], folder: P
         seconds, memory = 0.0, 0  # What the process had at the end of its last call.
         with os.fdopen(reader, encoding="utf-8") as lines:
             for line in lines:
-                what, cost, peak, seconds, memory = json.loads(line)
-                yield FuzzOutcome(seed, numbers[index], keys[numbers[index] % len(keys)], what, cost, peak)
+                result, cost, peak, seconds, memory = json.loads(line)
+                yield FuzzOutcome(seed, numbers[index], keys[numbers[index] % len(keys)], result, cost, peak)
                 index += 1
         _, status, usage = os.wait4(child, 0)
         if index < len(numbers) and status >> 8 != _FAILED:
@@ -133,10 +133,10 @@ def _try_calls(writer: int, seed: int, numbers: Sequence[int], calls: Mapping[Ke
     for number in numbers:
         key = keys[number % len(keys)]
         rng = random.Random(f"{seed}-{number}")  # noqa: S311 - it shall be repeatable.
-        what, cost, peak = _try_call(rng, key, calls[key], folder)
-        answer = json.dumps([what[:4000], cost, peak, _seconds(), _memory("VmRSS")])
+        result, cost, peak = _try_call(rng, key, calls[key], folder)
+        answer = json.dumps([result[:4000], cost, peak, _seconds(), _memory("VmRSS")])
         os.write(writer, f"{answer}\n".encode("utf-8", "replace"))
-        if what != VERDICT:
+        if result != VERDICT:
             return _FAILED
     return 0
 
@@ -154,9 +154,9 @@ def _try_call(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[s
     Path("/proc/self/clear_refs").write_text("5")  # The highest memory counts anew.
     seconds, memory = _seconds(), _memory("VmRSS")
     _limit(seconds, _memory("VmSize"))
-    what = _call_metric(metric, tuple(arguments), call.options)
+    result = _call_metric(metric, tuple(arguments), call.options)
     cost, peak = _seconds() - seconds, max(0, _memory("VmHWM") - memory)
-    return f"took {cost:.0f} s" if what == VERDICT and cost > SECONDS else what, cost, peak
+    return f"took {cost:.0f} s" if result == VERDICT and cost > SECONDS else result, cost, peak
 
 
 def _position(metric: Any) -> int:
@@ -166,12 +166,12 @@ def _position(metric: Any) -> int:
 
 def _limit(seconds: float, size: int) -> None:
     """Limits for one call of this process, which has taken these seconds and this address space."""
-    for what, most in (
+    for result, most in (
         (resource.RLIMIT_AS, size + MEMORY),
         (resource.RLIMIT_CPU, math.ceil(seconds) + SECONDS),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(what, (most, resource.getrlimit(what)[1]))
+        resource.setrlimit(result, (most, resource.getrlimit(result)[1]))
     signal.alarm(SECONDS * 10)  # A machine that is busy gives a process little of its time.
 
 
@@ -206,8 +206,8 @@ def _mutated_result(rng: random.Random, result: Any, folder: Path) -> Any:
     paths = [result] if isinstance(result, str) else list(result) if isinstance(result, list | tuple) else []
     files = [index for index, path in enumerate(paths) if isinstance(path, str) and "\0" not in path and _is_file(path)]
     if not files:
-        ours = isinstance(result, str) and result.startswith(tempfile.gettempdir())  # The path of a folder, say.
-        return result if ours else mutated_value(rng, result)
+        is_own_path = isinstance(result, str) and result.startswith(tempfile.gettempdir())  # The path of a folder, say.
+        return result if is_own_path else mutated_value(rng, result)
     index = rng.choice(files)
     copy = folder / Path(paths[index]).name
     copy.write_bytes(mutated(rng, Path(paths[index]).read_bytes()))

@@ -172,12 +172,14 @@ def _object(value: Any, model: str, path: str) -> Iterator[SchemaProblem]:
         return
     known = fields_of(model)
     for name, inner in value.items():
-        place = f"{path}.{name}" if path else str(name)
+        field_path = f"{path}.{name}" if path else str(name)
         if name not in known:
-            yield SchemaProblem(place, "unknown", f"unknown field, {model.removeprefix('V1')} has none of this name")
+            yield SchemaProblem(
+                field_path, "unknown", f"unknown field, {model.removeprefix('V1')} has none of this name"
+            )
         elif inner is not None:
-            yield from _value(inner, known[name].type, place, str(name))
-            yield from _words(inner, model, str(name), place)
+            yield from _value(inner, known[name].type, field_path, str(name))
+            yield from _words(inner, model, str(name), field_path)
     for name, field in known.items():
         if field.required and value.get(name) is None:
             yield SchemaProblem(f"{path}.{name}" if path else name, "missing", "is required")
@@ -207,13 +209,13 @@ def _map(value: Any, inner: str, path: str, name: str) -> Iterator[SchemaProblem
         yield _wrong(path, "an object", value)
         return
     for key, item in value.items():
-        place = f"{path}.{key}"
+        field_path = f"{path}.{key}"
         if not isinstance(key, str):
-            yield _wrong(place, "a text as key", key)
+            yield _wrong(field_path, "a text as key", key)
         elif name in QUANTITIES and inner == "str":
-            yield from _quantity(item, place)
+            yield from _quantity(item, field_path)
         elif item is not None:
-            yield from _value(item, inner, place, "")
+            yield from _value(item, inner, field_path, "")
 
 
 def _quantity(value: Any, path: str) -> Iterator[SchemaProblem]:

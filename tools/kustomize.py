@@ -101,23 +101,23 @@ def _fits(obj: Json, target: Json) -> bool:
 def apply(document: Any, change: Json) -> None:
     """One step of a JSON patch (RFC 6902): `add`, `replace` or `remove`."""
     *path, last = [part.replace("~1", "/").replace("~0", "~") for part in change["path"].split("/")[1:]]
-    place = document
+    parent = document
     try:
         for part in path:
-            place = place[int(part)] if isinstance(place, list) else place[part]
-        key = len(place) if last == "-" else int(last) if isinstance(place, list) else last
+            parent = parent[int(part)] if isinstance(parent, list) else parent[part]
+        key = len(parent) if last == "-" else int(last) if isinstance(parent, list) else last
         if change["op"] != "add":
-            _ = place[key]
+            _ = parent[key]
     except (KeyError, IndexError, ValueError, TypeError):
         raise BuildError(
             f"nothing exists at {change['path']} of {document['metadata']['name']}", code="path_missing"
         ) from None
     if change["op"] == "remove":
-        del place[key]
-    elif change["op"] == "add" and isinstance(place, list):
-        place.insert(int(key), copy.deepcopy(change["value"]))
+        del parent[key]
+    elif change["op"] == "add" and isinstance(parent, list):
+        parent.insert(int(key), copy.deepcopy(change["value"]))
     elif change["op"] in {"add", "replace"}:
-        place[key] = copy.deepcopy(change["value"])
+        parent[key] = copy.deepcopy(change["value"])
     else:
         raise BuildError(f"{change['op']} is not a supported step", code="unsupported_step")
 

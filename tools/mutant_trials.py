@@ -83,8 +83,8 @@ class TrialRecord:
 
 def _key(mutation: MutationSpec) -> str:
     arguments = json.dumps(mutation.operator_args, sort_keys=True, default=str)
-    place = f"{mutation.module_path} {_source_hash(mutation.module_path)} {mutation.occurrence}"
-    return f"{place} {mutation.operator_name} {arguments}"
+    key = f"{mutation.module_path} {_source_hash(mutation.module_path)} {mutation.occurrence}"
+    return f"{key} {mutation.operator_name} {arguments}"
 
 
 @cache

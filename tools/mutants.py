@@ -115,7 +115,7 @@ def sample(
 ) -> list[MutationSpec]:
     """One valid mutation at each of a number of places, in the order of the code."""
     drawn = random.Random(seed)  # noqa: S311 - a sample that can be repeated.
-    choices = (drawn.choice(place) for place in drawn.sample(places, len(places)))
+    choices = (drawn.choice(group) for group in drawn.sample(places, len(places)))
     return sorted(islice(filter(valid, choices), number), key=_order)
 
 

@@ -39,8 +39,8 @@ def mutated_value(rng: random.Random, value: Any) -> Any:
         return {**value, key: mutated_value(rng, value[key])}
     if isinstance(value, list) and value:
         index = rng.randrange(len(value))
-        rest = [] if rng.random() < 0.1 else [mutated_value(rng, value[index])]  # noqa: PLR2004
-        return [*value[:index], *rest, *value[index + 1 :]]
+        item = [] if rng.random() < 0.1 else [mutated_value(rng, value[index])]  # noqa: PLR2004
+        return [*value[:index], *item, *value[index + 1 :]]
     if isinstance(value, str):
         return _mutate(rng, value.encode("utf-8", "replace")).decode("utf-8", "replace")
     return value

@@ -119,14 +119,14 @@ def install_guest() -> list[Path]:
 def prepare_python() -> bool:
     """The environment, its packages, the project and the guest's packages."""
     refuse_symlink()
-    place = key_of([], str(ROOT))
-    if is_done("venv", place) and environment_is_broken():
+    key = key_of([], str(ROOT))
+    if is_done("venv", key) and environment_is_broken():
         (STAMPS / "venv.json").write_text("{}")
-    worked = step("venv", place, f"making .venv with Python {sys.version.split()[0]}", make_venv)
+    worked = step("venv", key, f"making .venv with Python {sys.version.split()[0]}", make_venv)
     locks = [ROOT / f"requirements/{name}.txt" for name in ("service", "dev", "docs", "bootstrap")]
-    dependencies = key_of(locks, place)
+    dependencies = key_of(locks, key)
     worked |= step("dependencies", dependencies, "installing the pinned packages", install_dependencies)
-    project = key_of([ROOT / "pyproject.toml"], place)
+    project = key_of([ROOT / "pyproject.toml"], key)
     worked |= step("project", project, "installing deskarena itself", install_project)
     guest = key_of([ROOT / "requirements/guest.txt"])
     worked |= step("guest", guest, "installing the packages of the desktops", install_guest)

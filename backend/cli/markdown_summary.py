@@ -13,13 +13,13 @@ MOST_CHARACTERS = 300
 
 
 def markdown_summary(
-    run: Row, words: str, server: str, report: Row | None = None, comparison: Row | None = None
+    run: Row, message: str, server: str, report: Row | None = None, comparison: Row | None = None
 ) -> str:
     """A heading, the verdict, the rates, the test against a baseline, tasks that became worse, and lost episodes.
 
     Args:
         run: As the API returns it, with its episodes.
-        words: The verdict.
+        message: The verdict.
         server: Address of the service, for links.
         report: `GET /runs/{id}/regression`; None without a baseline.
         comparison: `GET /compare` of the baseline and the run; None without a baseline.
@@ -42,7 +42,7 @@ def markdown_summary(
             or "nothing",
         }
     title = run["name"] or f"{run['configuration']['name']} on {run['benchmark']}"
-    parts = [f"## {markdown(title)}", markdown(words), _table(("", ""), list(rows.items()))]
+    parts = [f"## {markdown(title)}", markdown(message), _table(("", ""), list(rows.items()))]
     if comparison is not None:
         page = f"{server}/compare?run={comparison['runs'][0]['id']}&run={run['id']}"
         parts += _changes(comparison, page, server)

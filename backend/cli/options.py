@@ -54,11 +54,12 @@ Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, help="Maximum concurrent episodes (default: unlimited).")
 ]
 RunUsd = Annotated[
-    float | None, typer.Option("--run-usd", min=0, help="Budget of the whole run in US dollars; then the rest waits.")
+    float | None,
+    typer.Option("--run-usd", min=0, help="Budget of the whole run in US dollars; beyond it, episodes wait."),
 ]
-RunTokens = Annotated[int | None, typer.Option("--run-tokens", min=0, help="Likewise, in tokens.")]
+RunTokens = Annotated[int | None, typer.Option("--run-tokens", min=0, help="Budget of the whole run in tokens.")]
 RunDesktopHours = Annotated[
-    float | None, typer.Option("--run-desktop-hours", min=0, help="Likewise, in hours of desktops.")
+    float | None, typer.Option("--run-desktop-hours", min=0, help="Budget of the whole run in desktop hours.")
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended.")]
 Timeout = Annotated[

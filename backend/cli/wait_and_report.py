@@ -71,10 +71,10 @@ def _cancel(api: Api, run_id: str, watch: str) -> CliError:
     try:
         api.post(f"/runs/{run_id}/cancel", seconds=CANCEL_SECONDS)
     except CliError as error:
-        words = f"Interrupted. The run could not be cancelled and continues: {error} {watch}"
+        message = f"Interrupted. The run could not be cancelled and continues: {error} {watch}"
     else:
-        words = f"Interrupted. The run was cancelled. {watch}"
-    return CliError(words, ExitCode.INTERRUPTED, code="interrupted")
+        message = f"Interrupted. The run was cancelled. {watch}"
+    return CliError(message, ExitCode.INTERRUPTED, code="interrupted")
 
 
 def _report(api: Api, run_id: str, checks: RunChecks, output: Output, watch: str) -> ExitReason:

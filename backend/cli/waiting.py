@@ -71,11 +71,11 @@ def wait_for_run(api: Api, run_id: str, limits: WaitLimits, say: Callable[[str],
 
 
 @contextmanager
-def resumable(words: str) -> Iterator[None]:
+def resumable(message: str) -> Iterator[None]:
     """Ends the block on SIGINT, SIGTERM and SIGHUP; every error that is not the command's own says how to go on.
 
     Args:
-        words: What goes on without this command, and how to watch it.
+        message: What goes on without this command, and how to watch it.
 
     Raises:
         CliError: Exit code 130 on a signal.
@@ -84,11 +84,11 @@ def resumable(words: str) -> Iterator[None]:
         with Interruptible():
             yield
     except (KeyboardInterrupt, StopRequested):
-        raise CliError(f"Interrupted. {words}", ExitCode.INTERRUPTED, code="interrupted") from None
+        raise CliError(f"Interrupted. {message}", ExitCode.INTERRUPTED, code="interrupted") from None
     except UsageError:
         raise
     except CliError as error:
-        raise error.with_advice(words) from None
+        raise error.with_advice(message) from None
 
 
 def wait_for_worker(api: Api) -> None:

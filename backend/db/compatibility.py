@@ -30,10 +30,10 @@ class OldSchema(Conflict):
 
     code = "old_schema"
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, subject: str) -> None:
         super().__init__(
-            f"{what} has the schema of a release before 0.2, which this one cannot upgrade: export from it with that "
-            "release what you need, then set DESKARENA_DATA_DIR to a new folder (or DATABASE_URL to a new database)."
+            f"{subject} has the schema of a release before 0.2, which cannot be upgraded. Export what you need with "
+            "that release, then set DESKARENA_DATA_DIR to a new folder (or DATABASE_URL to a new database)."
         )
 
 

@@ -74,10 +74,10 @@ class PeriodicThread:
             if not self._ended.is_set():
                 pause = self._safely(self._turn)
 
-    def _safely(self, what: Callable[[], object]) -> float:
+    def _safely(self, function: Callable[[], object]) -> float:
         """Runs it; returns the seconds until the next run."""
         try:
-            what()
+            function()
         except self._errors as error:
             reason = str(error)
             if reason not in self._reasons and len(self._reasons) < MOST_REASONS:

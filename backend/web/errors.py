@@ -39,14 +39,14 @@ HEADINGS = {
     405: "This page cannot do that",
     409: "Not possible at the moment",
     410: "No longer available",
-    412: "Changed meanwhile",
+    412: "Changed in the meantime",
     413: "Too large",
-    415: "This kind of content is not taken",
+    415: "Content type not supported",
     422: "Please check what you entered",
-    428: "Say which state you change",
+    428: "State not named",
     429: "Too many requests",
     503: "Not available at the moment",
-    507: "No room left",
+    507: "Disk full",
 }
 HEADINGS_BY_CODE = {
     "host_not_allowed": "Deskarena does not know this address",
@@ -141,13 +141,13 @@ def to_deskarena_error(error: Exception) -> DeskarenaError:
         detail = "nothing is at this address" if error.detail == _NOT_FOUND else str(error.detail)
         return no_room(error.__cause__) or NoSuchPage(error.status_code, detail)
     if is_away(error):
-        log.warning("the database is away: %s", str(error).splitlines()[0])
+        log.warning("the database does not answer: %s", str(error).splitlines()[0])
         return Unavailable(
             "the database is unavailable",
             code="database_unavailable",
             hint="Try again in a few seconds; nothing is lost.",
         )
-    log.error("unforeseen error", exc_info=error)
+    log.error("unexpected error", exc_info=error)
     return DeskarenaError(
         "an unexpected error occurred in the service",
         code="internal_error",

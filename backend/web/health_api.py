@@ -13,7 +13,7 @@ from backend.web.health_schemas import Liveness, Readiness, ServiceHealth
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz", responses={503: {"model": ServiceHealth, "description": "The database is away."}})
+@router.get("/healthz", responses={503: {"model": ServiceHealth, "description": "The database does not answer."}})
 def health(edge: EdgeDep, response: Response) -> ServiceHealth:
     """Whether the service can do its work.
 

@@ -69,7 +69,10 @@ def key_of(request: Request, path: str) -> str | None:
         return None
     if not takes_key(path):
         raise Invalid(
-            "this address takes no key", code="idempotency_key_not_supported", path=HEADER, hint="Leave it out."
+            "this route takes no idempotency key",
+            code="idempotency_key_not_supported",
+            path=HEADER,
+            hint="Leave it out.",
         )
     if len(keys) > 1 or not 0 < len(keys[0]) <= LONGEST or not keys[0].isascii() or not keys[0].isprintable():
         raise Invalid(
@@ -99,7 +102,7 @@ async def answer_once(request: Request, key: str, work: Callable[[Request], Awai
     deadline, pause = asyncio.get_running_loop().time() + WAIT_SECONDS, 0.05
     while (claim := await _in_transaction(edge, request, claim_key)) is None:
         if asyncio.get_running_loop().time() > deadline:
-            raise KeyInUse("the first request with this key is not answered yet", hint="Repeat it later.")
+            raise KeyInUse("the first request with this key is still being processed", hint="Repeat it later.")
         await asyncio.sleep(pause)
         pause = min(2 * pause, 1.0)
     if isinstance(claim, StoredAnswer):

@@ -196,8 +196,8 @@ def listing(  # noqa: PLR0913 - the table, and what a template says of it
     # A public page has no links.
     if parts is None or "colspan=" in table or "rowspan=" in table or context.get("public"):
         return unchanged
-    place = (f"list-{key}" if key else "") if anchor is None else anchor
-    state = ListState(context["path"], context["query"], key, place)
+    fragment = (f"list-{key}" if key else "") if anchor is None else anchor
+    state = ListState(context["path"], context["query"], key, fragment)
     rows = _ROW.findall(parts[5])
     columns = columns_of(parts[3], by, whole=whole)
     if len(rows) < 2 and not (state.words or state.hidden):  # noqa: PLR2004 - one row has no order
@@ -222,7 +222,7 @@ def listing(  # noqa: PLR0913 - the table, and what a template says of it
         total=total,
     )
     around = table[: parts.start()] + body + table[parts.end() :]
-    name = f' id="{place}"' if place and anchor is None else ""
+    name = f' id="{fragment}"' if fragment and anchor is None else ""
     return Markup(f'<div class="list"{name} data-controller="list" data-list-key="{key}">{tools}{around}</div>')  # noqa: S704
 
 

@@ -23,7 +23,7 @@ IfMatch = Annotated[
     ),
 ]
 EDITED: dict[int | str, dict[str, Any]] = {
-    412: {"description": "It was changed meanwhile.", "content": {PROBLEM_TYPE: {}}},
+    412: {"description": "It was changed in the meantime.", "content": {PROBLEM_TYPE: {}}},
     428: {"description": "`If-Match` is missing.", "content": {PROBLEM_TYPE: {}}},
 }
 """Errors of such a change."""
@@ -31,7 +31,7 @@ T = TypeVar("T", bound=ReadModel)
 
 
 class MatchNeeded(DeskarenaError):
-    """The change does not say which state it is of (428)."""
+    """The request does not name the state that it changes (428)."""
 
     status = 428
     code = "if_match_required"
@@ -59,11 +59,13 @@ def check_match(if_match: str | None, current: Callable[[], ReadModel]) -> None:
     """
     if if_match is None:
         raise MatchNeeded(
-            "the change does not say which state it is of",
+            "the request does not name the state that it changes",
             hint="Send the ETag of the last GET as If-Match, or `*` to overwrite any state.",
         )
     if if_match.strip() != "*" and not is_known(tag_of_state(current()), if_match):
-        raise ChangedMeanwhile("it was changed meanwhile", hint="Get it again, and repeat the change on its new state.")
+        raise ChangedMeanwhile(
+            "it was changed in the meantime", hint="Get it again, and repeat the change on its new state."
+        )
 
 
 def tagged(response: Response, current: T) -> T:

@@ -149,7 +149,7 @@ class SecurityMiddleware:
         host = headers.get("host", "")
         if not self._hosts.knows(host):
             raise NotAllowed(
-                f"this service does not answer to the name {host!r}",
+                f"this service does not answer for the host {host!r}",
                 code="host_not_allowed",
                 hint="Open it by its own address, or add the name to DESKARENA_ALLOWED_HOSTS.",
             )
@@ -157,7 +157,7 @@ class SecurityMiddleware:
             raise NotAllowed(
                 "a page of another site may not do this",
                 code="origin_not_allowed",
-                hint="Open Deskarena itself and do it there.",
+                hint="Use Deskarena's own pages.",
             )
 
     async def _credentials(self, scope: Scope, headers: Headers) -> Credentials:
@@ -172,7 +172,7 @@ class SecurityMiddleware:
         credentials = await self._redeem(ticket, scope["path"])
         if credentials is None:
             raise TokenNeeded(
-                "this ticket opens nothing here: it is for another path, was used, or is over",
+                "this ticket is not valid here: it is for another path, was used, or has expired",
                 code="ticket_invalid",
                 hint=f"Ask for another one: POST {API}/stream-tickets.",
             )

@@ -142,7 +142,7 @@ def listen_to_all(port: int) -> socket.socket:
 def main(arguments: list[str] | None = None) -> None:
     """Serves until SIGTERM. Exits with one sentence if the database is older than 0.2."""
     parser = argparse.ArgumentParser(prog="backend.web.serve", description="Serve the API and the pages.")
-    parser.add_argument("--fd", type=int, help="number of a listening socket that was handed over")
+    parser.add_argument("--fd", type=int, help="file descriptor of an inherited listening socket")
     descriptor = parser.parse_args(arguments).fd
     make_logs_visible()
     settings = settings_or_exit()

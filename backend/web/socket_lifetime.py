@@ -34,7 +34,7 @@ async def accept(socket: WebSocket, read: Callable[[], Awaitable[T]], is_live: C
     except NotFound:
         await socket.close(GONE, "there is no such attempt")
     except Unavailable:
-        await socket.close(1013, "the database is away")
+        await socket.close(1013, "the database does not answer")
     else:
         if is_live(attempt):
             return attempt

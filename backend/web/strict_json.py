@@ -75,7 +75,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise MalformedBody(f"the key {twice[:100]!r} is there twice", code="duplicate_key")
+        raise MalformedBody(f"the key {twice[:100]!r} occurs twice", code="duplicate_key")
     return value
 
 
@@ -86,12 +86,12 @@ def _no_number(text: str) -> Any:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise MalformedBody(f"{text[:40]} is larger than any number here", code="number_not_finite")
+        raise MalformedBody(f"{text[:40]} is too large", code="number_not_finite")
     return value
 
 
 def _whole(text: str) -> int:
     """A whole number. Longer ones than a database's have no use, and take long to read."""
     if len(text) > 40:  # noqa: PLR2004 - digits
-        raise MalformedBody(f"{text[:40]}… is larger than any number here", code="number_not_finite")
+        raise MalformedBody(f"{text[:40]}… is too large", code="number_not_finite")
     return int(text)

@@ -100,11 +100,11 @@ def duration(seconds: float | None) -> str:
         return DASH
     if seconds < 10:  # noqa: PLR2004 - below that, tenths matter
         return f"{seconds:.2f}{NBSP}s" if seconds < 1 else f"{seconds:.1f}{NBSP}s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds_left = divmod(round(seconds), 60)
     if not minutes:
-        return f"{rest}{NBSP}s"
+        return f"{seconds_left}{NBSP}s"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}{NBSP}h {minutes:02d}{NBSP}min" if hours else f"{minutes}{NBSP}min {rest:02d}{NBSP}s"
+    return f"{hours}{NBSP}h {minutes:02d}{NBSP}min" if hours else f"{minutes}{NBSP}min {seconds_left:02d}{NBSP}s"
 
 
 def size(count: int | None) -> str:
@@ -231,7 +231,7 @@ def compiled_templates() -> CompiledTemplates | None:
     try:
         return CompiledTemplates(pattern=f"deskarena-{options}-%s.cache")
     except (OSError, RuntimeError) as error:
-        logger.info("compiled templates are not kept: %s", error)
+        logger.info("compiled templates are not cached: %s", error)
         return None
 
 

@@ -17,8 +17,16 @@ TASKS = ("terminal/count_lines", "terminal/restore_poem", "terminal/make_executa
 ONE_SEED_IN = 4
 """A stack, a template and pods of emulated machines: it takes a minute, and runs for SEED=1, 5, 9 and so on."""
 QUICK = (
-    *("delete pod", "evict pod", "put out pod", "out of memory", "replace pod", "kill machine", "kill supervisor"),
-    *("watches end", "cluster loses answers", "reset", "duplicate messages", "lose messages"),
+    *(
+        "delete pod",
+        "evict pod",
+        "evict pod for disk pressure",
+        "out of memory",
+        "replace pod",
+        "kill machine",
+        "kill supervisor",
+    ),
+    *("expire watches", "lose cluster api answers", "reset", "duplicate messages", "lose messages"),
 )
 """Faults that take no time of their own and leave every worker alive: no pod has to wait for its deadline."""
 
@@ -34,7 +42,7 @@ class BriefStack(ClusterStack):
 class TestSmallCampaign:
     def test_small_campaign_holds_all_invariants(self) -> None:
         # Clocks need a package that `make chaos` installs, and every pause beyond a lease takes its time.
-        slow = () if runs_everything() else ("freeze postgres", "freeze worker", "part database")
+        slow = () if runs_everything() else ("freeze postgres", "freeze worker", "partition database")
         wanted = [name for name in kinds() if not name.startswith("clock") and name not in slow]
         number = FAULTS * 6 if runs_everything() else FAULTS
         outcome = CampaignOutcome(seed(), number, wanted)

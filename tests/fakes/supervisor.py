@@ -30,7 +30,7 @@ class FakeSupervisor(SlotSupervisor):
     def alive(self) -> bool:
         return True
 
-    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", place: Path | None = None) -> VmHandle:
+    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", folder: Path | None = None) -> VmHandle:
         return self.held()
 
     def held(self, port: int = 9) -> VmHandle:

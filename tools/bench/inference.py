@@ -102,8 +102,8 @@ def coverages(
                 hits: Counter[str] = Counter()
                 for start in range(0, boards, CHUNK):
                     hits.update(_hits(draws, n, k, min(CHUNK, boards - start), fractional=fractional))
-                for what, number in hits.items():
-                    yield SimulatedShare(what, n, k, values, number / boards, COVERAGE)
+                for label, number in hits.items():
+                    yield SimulatedShare(label, n, k, values, number / boards, COVERAGE)
 
 
 def _hits(draws: np.random.Generator, n: int, k: int, boards: int, *, fractional: bool) -> dict[str, int]:
@@ -123,12 +123,12 @@ def _hits(draws: np.random.Generator, n: int, k: int, boards: int, *, fractional
     if not fractional:
         solved = scores.sum(axis=2).astype(int)
         for some in range(2, k + 1):
-            for what, rule, value in (
+            for label, rule, value in (
                 (f"pass^{some}", pass_hat_k, beta_moment(rate, some)),
                 (f"pass@{some}", pass_at_k, 1 - beta_moment(1 - rate, some)),
             ):
                 table = np.array([rule(k, number, some) for number in range(k + 1)])
-                hits[what] = _number_covered(intervals_of(table[solved], extremes=EXTREMES), value)
+                hits[label] = _number_covered(intervals_of(table[solved], extremes=EXTREMES), value)
     return hits
 
 
@@ -178,13 +178,13 @@ def error_rates(pairs: int, tasks: int = 154, seed: int = 2) -> Iterator[Simulat
         values = "fractions" if fractional else "0 or 1"
         sides = [outcomes(draws, rates, passes, fractional=fractional) for _ in range(2)]
         yield SimulatedShare("false alarm", tasks, passes, values, _alarms(*sides), FALSE_ALARMS)
-    for what, alike in (("20 points less", False), ("20 points less, all tasks alike", True)):
+    for label, alike in (("20 points less", False), ("20 points less, all tasks alike", True)):
         draws = np.random.default_rng((seed, alike))
         drawn = task_rates(draws, draws.uniform(0.4, 0.8, pairs), tasks)
         base = np.full((pairs, tasks), 0.6) if alike else drawn
         less = base * (1 - 0.2 / base.mean(axis=1, keepdims=True))
         sides = [outcomes(draws, rates, 1, fractional=False) for rates in (base, less)]
-        yield SimulatedShare(what, tasks, 1, "0 or 1", _alarms(*sides), (LEAST_POWER, 1.0))
+        yield SimulatedShare(label, tasks, 1, "0 or 1", _alarms(*sides), (LEAST_POWER, 1.0))
 
 
 def _alarms(base: "Floats", other: "Floats") -> float:

@@ -169,7 +169,7 @@ def answers(world: World, times: int) -> list[Figure]:
         ]
 
 
-def _time_requests(client: TestClient, what: str, address: str, times: int) -> Figure:
+def _time_requests(client: TestClient, label: str, address: str, times: int) -> Figure:
     values = []
     for at in range(times + 3):
         start = time.perf_counter()
@@ -180,7 +180,7 @@ def _time_requests(client: TestClient, what: str, address: str, times: int) -> F
         if at >= 3:  # The first ones open connections and read templates.
             values.append(spent)
     half = sorted(values)[len(values) // 2]
-    return Figure(what, f"p50 <= {MOST:.0f} ms", "ms", tuple(values), half <= MOST)
+    return Figure(label, f"p50 <= {MOST:.0f} ms", "ms", tuple(values), half <= MOST)
 
 
 def recomputed(world: World, runs: list[UUID]) -> list[Figure]:

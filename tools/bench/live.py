@@ -209,20 +209,20 @@ def _with_viewers(
     return Watched(ages["arrived"], ages["replaced"], ages["lost"], service, own, seconds), waits
 
 
-def _figures(measured: Measured, alone: Sequence[float], what: str) -> list[Figure]:
+def _figures(measured: Measured, alone: Sequence[float], label: str) -> list[Figure]:
     watched, waits = measured
     slower = (percentile(waits, 0.5) / percentile(alone, 0.5) - 1) * 100
     rate = len(watched.arrived) / watched.seconds
     cost = watched.service_seconds / max(1, len(watched.arrived)) * 1e6
     lost = f", {watched.lost} connections lost" if watched.lost else ""
     return [
-        figure(f"{what}{lost}: age of a picture when it arrives", f"p95 <= {AGE_MS:.0f} ms", "ms", watched.arrived,
+        figure(f"{label}{lost}: age of a picture when it arrives", f"p95 <= {AGE_MS:.0f} ms", "ms", watched.arrived,
                (0.95, AGE_MS)),
-        figure(f"{what}: age when the next one replaces it", "", "ms", watched.replaced, None),
-        Figure(f"{what}: pictures a second, to all", "", "/s", (rate,)),
-        Figure(f"{what}: processor time of the service for one picture to one viewer", "", "µs", (cost,)),
-        figure(f"{what}: an agent's step", "", "ms", waits, None),
-        Figure(f"{what}: an agent's median step is longer by", f"< {SLOWER:.0f} %", "%", (slower,), slower < SLOWER),
+        figure(f"{label}: age when the next one replaces it", "", "ms", watched.replaced, None),
+        Figure(f"{label}: pictures a second, to all", "", "/s", (rate,)),
+        Figure(f"{label}: processor time of the service for one picture to one viewer", "", "µs", (cost,)),
+        figure(f"{label}: an agent's step", "", "ms", waits, None),
+        Figure(f"{label}: an agent's median step is longer by", f"< {SLOWER:.0f} %", "%", (slower,), slower < SLOWER),
     ]  # fmt: skip
 
 

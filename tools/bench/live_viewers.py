@@ -53,13 +53,13 @@ class LiveViewer(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         if not self._open:
-            head, separator, rest = bytes(self._buffer).partition(b"\r\n\r\n")
+            head, separator, body = bytes(self._buffer).partition(b"\r\n\r\n")
             if not separator:
                 return
             if not head.startswith(b"HTTP/1.1 101"):
                 self._transport.abort()
                 return
-            self._open, self._buffer = True, bytearray(rest)
+            self._open, self._buffer = True, bytearray(body)
         while (size := self._whole_frame()) is not None:
             start, end = size
             if self._buffer[0] == BINARY:

@@ -134,8 +134,8 @@ def main() -> int:
     return 0 if met else 1
 
 
-def _say(what: str) -> None:
-    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {what}\n")
+def _say(message: str) -> None:
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {message}\n")
 
 
 class LoadMix:
@@ -158,8 +158,8 @@ class LoadMix:
         random = Random(SEED)
         while True:
             episode, task = random.choice(self._episodes)
-            one, other = random.sample(self._filled, 2)
-            any_run = random.choice((run, one))
+            first, other = random.sample(self._filled, 2)
+            any_run = random.choice((run, first))
             yield random.choices(
                 (
                     ("GET", "/", PAGE),
@@ -170,7 +170,7 @@ class LoadMix:
                     ("GET", "/leaderboards/graphs", PAGE),
                     ("GET", "/benchmarks/graphs", PAGE),
                     ("GET", f"/configurations/{random.choice(self._configurations)}", PAGE),
-                    ("GET", f"/compare?run={one}&run={other}", PAGE),
+                    ("GET", f"/compare?run={first}&run={other}", PAGE),
                     ("GET", "/runs/new", PAGE),
                     ("GET", f"/api/v1/runs/{any_run}", None),
                     ("GET", "/api/v1/runs", None),

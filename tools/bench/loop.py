@@ -72,15 +72,15 @@ def measure(stack: WorkerStack, *, quick: bool) -> list[Figure]:
     ]
 
 
-def figure(what: str, aim: str, unit: str, values: Sequence[float], limit: tuple[float, float] | None) -> Figure:
+def figure(label: str, aim: str, unit: str, values: Sequence[float], limit: tuple[float, float] | None) -> Figure:
     """A figure whose aim is that a percentile does not exceed a limit."""
     met = None if limit is None else percentile(values, limit[0]) <= limit[1]
-    return Figure(what, aim, unit, tuple(values), met)
+    return Figure(label, aim, unit, tuple(values), met)
 
 
-def say(words: str) -> None:
+def say(message: str) -> None:
     """Prints the current measurement."""
-    sys.stderr.write(f"measuring: {words}\n")
+    sys.stderr.write(f"measuring: {message}\n")
 
 
 def quiet_and_restless() -> LoadedBenchmark:

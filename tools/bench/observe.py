@@ -125,12 +125,12 @@ def of_a_large_tree(times: int) -> list[Figure]:
     ]
 
 
-def rows(what: str, most: float | None, times: int, call: Callable[[], object]) -> list[Figure]:
+def rows(label: str, most: float | None, times: int, call: Callable[[], object]) -> list[Figure]:
     """Two rows: by the processor, with the aim, and by the clock. The aim is about the median."""
     processor, clock = sampled(times, call)
     met = None if most is None else sorted(processor)[len(processor) // 2] <= most
     aim = "" if most is None else f"p50 <= {most:g} ms"
-    return [Figure(what, aim, "ms", tuple(processor), met), Figure("— by the clock", "", "ms", tuple(clock))]
+    return [Figure(label, aim, "ms", tuple(processor), met), Figure("— by the clock", "", "ms", tuple(clock))]
 
 
 def sampled(times: int, call: Callable[[], object]) -> Samples:

@@ -203,10 +203,10 @@ def seeked(window: Page, steps: int, number: int) -> list[float]:
     dice = random.Random(1)  # noqa: S311 - places, no secrets
     places = [steps // 2]
     while len(places) <= number:
-        place = dice.randrange(steps)
-        if place != places[-1]:
-            places.append(place)
-    return [window.evaluate(SEEK, place) for place in places[1:]]
+        step = dice.randrange(steps)
+        if step != places[-1]:
+            places.append(step)
+    return [window.evaluate(SEEK, step) for step in places[1:]]
 
 
 def heap_of(window: Page) -> float:
@@ -230,8 +230,8 @@ def live(browser: Browser, world: World, address: str) -> Figure:
             add_step(world, worker, claim, index)
             window.locator(f"#step-{index}").wait_for(state="attached")
         sent = traffic.bytes / 1000
-    what = f"live episode of {LIVE_STEPS} steps, beside its pictures"
-    return Figure(what, f"<= {LIVE_KB:.0f} kB", "kB", (sent,), sent <= LIVE_KB)
+    label = f"live episode of {LIVE_STEPS} steps, beside its pictures"
+    return Figure(label, f"<= {LIVE_KB:.0f} kB", "kB", (sent,), sent <= LIVE_KB)
 
 
 if __name__ == "__main__":

@@ -147,8 +147,8 @@ def measured(target: ResetTarget, times: int) -> list[Figure]:
     ]
 
 
-def _percentile_figure(what: str, aim: str, values: Sequence[float], share: float, most: float) -> Figure:
-    return Figure(what, aim, "s", tuple(values), percentile(values, share) <= most)
+def _percentile_figure(label: str, aim: str, values: Sequence[float], share: float, most: float) -> Figure:
+    return Figure(label, aim, "s", tuple(values), percentile(values, share) <= most)
 
 
 def _reset(
@@ -175,13 +175,13 @@ def _no_file(sha256: str) -> bytes:
 def _bare(target: ResetTarget, template: Template) -> Iterator[Callable[[], float]]:
     """A machine reset by QEMU alone; yields a function that resets once and returns the seconds."""
     supervisor = SlotSupervisor(target.data / "machines")
-    handle = supervisor.start(CLONE, target.order.machine, place=template.place)
+    handle = supervisor.start(CLONE, target.order.machine, folder=template.place)
 
     def reset() -> float:
         nonlocal handle
         start = time.monotonic()
         supervisor.end(handle)
-        handle = supervisor.start(CLONE, target.order.machine, place=template.place)
+        handle = supervisor.start(CLONE, target.order.machine, folder=template.place)
         _first_picture(address_of(handle), template.secret, target.spec.screen)
         return time.monotonic() - start
 

@@ -78,7 +78,7 @@ def page(report: RollReport, load: float) -> str:
         "Answers that wait (4 s) are among the slow ones.\n\n"
     )
     failed = "".join(f"- {line}\n" for line in tally.failed[:20])
-    table = "".join(f"| {what} | {value} |\n" for what, value in rows.items())
+    table = "".join(f"| {label} | {value} |\n" for label, value in rows.items())
     return introduction + "| what | value |\n|---|---|\n" + table + (f"\nFailed:\n\n{failed}" if failed else "")
 
 
@@ -90,9 +90,9 @@ def _times(values: tuple[float, ...]) -> str:
     return f"{percentile(values, 0.5):.1f} s, {max(values):.1f} s"
 
 
-def say(words: str) -> None:
+def say(message: str) -> None:
     """Prints the progress."""
-    sys.stderr.write(f"{datetime.now(UTC):%H:%M:%S} {words}\n")
+    sys.stderr.write(f"{datetime.now(UTC):%H:%M:%S} {message}\n")
 
 
 if __name__ == "__main__":

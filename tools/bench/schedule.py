@@ -54,10 +54,10 @@ def main() -> int:
         figures += [shares(url, mix, 1 if quick else 3) for mix in (sharing.EVEN, sharing.UNEVEN, sharing.LONG)]
         figures.append(many_nodes(url, 200 if quick else NODES))
     ours = tuple(runs[1].ours for runs in spans[0.0])
-    what = "makespan of WAA's tasks on 40 slots, the same lengths each time, second run, against the lower bound"
-    figures.append(Figure(what, f"mean <= {MAKESPAN}", "times", ours, fmean(ours) <= MAKESPAN))
-    what = f"— the same, each length +- {NOISE:.0%} from run to run: assumed"
-    figures.append(Figure(what, "", "times", tuple(runs[1].ours for runs in spans[NOISE])))
+    label = "makespan of WAA's tasks on 40 slots, the same lengths each time, second run, against the lower bound"
+    figures.append(Figure(label, f"mean <= {MAKESPAN}", "times", ours, fmean(ours) <= MAKESPAN))
+    label = f"— the same, each length +- {NOISE:.0%} from run to run: assumed"
+    figures.append(Figure(label, "", "times", tuple(runs[1].ours for runs in spans[NOISE])))
     markdown = page(figures, began, HEAD) + makespans(spans)
     sys.stdout.write(markdown)
     if not quick:
@@ -70,8 +70,8 @@ def shares(url: str, mix: sharing.Mix, seeds: int) -> Figure:
     errors = tuple(sharing.error(url, seed, mix) * 100 for seed in range(seeds))
     hours = f"{mix.hours:g} virtual hour{'' if mix.hours == 1 else 's'}"
     minutes = " to ".join(f"{pick(mix.seconds.values()) / 60:g}" for pick in (min, max))
-    what = f"fair-share error, {hours} of episodes of {minutes} minutes on {mix.slots} slots"
-    due = f"{what}, {mix.due_to_the_least:g} of them due to the least"
+    label = f"fair-share error, {hours} of episodes of {minutes} minutes on {mix.slots} slots"
+    due = f"{label}, {mix.due_to_the_least:g} of them due to the least"
     return Figure(due, "every one <= 5 %", "%", errors, max(errors) <= SHARE)
 
 
@@ -80,9 +80,9 @@ def many_nodes(url: str, nodes: int) -> Figure:
     result = crowd(url, nodes, SLOTS, REPEATS * nodes // NODES)
     for violation in result.violations[:20]:
         sys.stderr.write(f"{violation}\n")
-    what = f"violations among {result.episodes:,} episodes on {result.slots:,} slots of {nodes:,} nodes, "
-    what += f"{result.seconds / 60:.0f} virtual minutes"
-    return Figure(what, "none", "", (float(len(result.violations)),), not result.violations)
+    label = f"violations among {result.episodes:,} episodes on {result.slots:,} slots of {nodes:,} nodes, "
+    label += f"{result.seconds / 60:.0f} virtual minutes"
+    return Figure(label, "none", "", (float(len(result.violations)),), not result.violations)
 
 
 @contextmanager
@@ -133,11 +133,11 @@ def steady(url: str, hold: float) -> list[Figure]:
         raise SystemExit(f"the machine is too busy: {full:.0f} s until all slots had an attempt, and none ended then")
     half, most = percentile(waits, 0.5), percentile(waits, 0.95)
     rate = len(waits) / (LASTS - full)
-    what = f"free slot to lease, {rate:.1f} attempts a second begin, write {STEP_BUDGET} steps and end"
+    label = f"free slot to lease, {rate:.1f} attempts a second begin, write {STEP_BUDGET} steps and end"
     # Those that were caught in the middle and those that did not end are halves: as many as ended were whole.
     milliseconds = run.processor / sum(hold.ended_at is not None for hold in run.holds) * 1000
     return [
-        Figure(what, "p50 <= 50 ms", "ms", waits, half <= P50),
+        Figure(label, "p50 <= 50 ms", "ms", waits, half <= P50),
         Figure("— the same", "p95 <= 250 ms", "ms", waits, most <= P95),
         Figure(
             f"processor time of an attempt: lease, {STEP_BUDGET} steps, other writes, heartbeats",

@@ -155,9 +155,9 @@ def inspect_viewer(python: Path, log: Path, facts: Mapping[str, Any]) -> Iterato
     """`inspect view` on the messages of the sample; its title and address."""
     port = free_port()
     command = [str(python.parent / "inspect"), "view", "start", "--log-dir", str(log.parent), "--port", str(port)]
-    place = f"/#/logs/{log.name}/samples/sample/{facts['sample'].replace('/', '%2F')}/1/messages"
+    path = f"/#/logs/{log.name}/samples/sample/{facts['sample'].replace('/', '%2F')}/1/messages"
     with served(command, port, log.parent):
-        yield f"Inspect {facts['inspect']}", f"http://127.0.0.1:{port}{place}"
+        yield f"Inspect {facts['inspect']}", f"http://127.0.0.1:{port}{path}"
 
 
 @contextmanager
@@ -165,9 +165,9 @@ def mlflow_viewer(python: Path, log: Path, facts: Mapping[str, Any]) -> Iterator
     """MLflow's page of the trace; its title and address."""
     port = free_port()
     command = [str(python.parent / "mlflow"), "server", "--backend-store-uri", facts["store"], "--port", str(port)]
-    place = f"/#/experiments/{facts['experiment']}/traces?selectedEvaluationId={facts['trace']}"
+    path = f"/#/experiments/{facts['experiment']}/traces?selectedEvaluationId={facts['trace']}"
     with served([*command, "--workers", "1"], port, log.parent.parent):
-        yield f"MLflow {facts['mlflow']}", f"http://127.0.0.1:{port}{place}"
+        yield f"MLflow {facts['mlflow']}", f"http://127.0.0.1:{port}{path}"
 
 
 def free_port() -> int:
@@ -245,7 +245,7 @@ def clicked(window: Page, steps: int) -> list[float]:
     """Milliseconds of clicks on random spans."""
     dice = random.Random(1)
     places = [dice.randrange(steps // 4) * 4 + 1 + number % 2 for number in range(SEEKS)]  # No step twice in a row.
-    return [window.evaluate(SEEK, [0.0, f"step {min(place, steps - 1)}"]) for place in places]
+    return [window.evaluate(SEEK, [0.0, f"step {min(step, steps - 1)}"]) for step in places]
 
 
 def page(viewings: Sequence[Viewing], head: str, load: float) -> str:

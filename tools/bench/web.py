@@ -88,8 +88,8 @@ def main() -> int:
     return 0 if all(figure.met is not False for figure in figures) else 1
 
 
-def _say(what: str) -> None:
-    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {what}\n")
+def _say(message: str) -> None:
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {message}\n")
 
 
 @contextmanager
@@ -107,10 +107,10 @@ def measure(stack: WorkerStack, runs: Sequence[UUID], rate: int, seconds: int) -
     """All figures, in the page's order."""
     _say("the board's query and a roll-up")
     figures = [board_query(stack.world), roll_up(stack.world, runs[0])]
-    for what, address in addresses(stack.world, runs).items():
-        _say(what)
+    for label, address in addresses(stack.world, runs).items():
+        _say(label)
         with serving(stack) as servers:
-            figures += page_figures(stack, servers, what, address, rate, seconds)
+            figures += page_figures(stack, servers, label, address, rate, seconds)
     _say("an export")
     with serving(stack) as servers:
         return [*figures, *export(servers.address, runs[0])]
@@ -127,13 +127,15 @@ def serving(stack: WorkerStack) -> Iterator[ApiServers]:
 
 
 def page_figures(  # noqa: PLR0913, PLR0917 - what is measured where
-    stack: WorkerStack, servers: ApiServers, what: str, address: str, rate: int, seconds: int
+    stack: WorkerStack, servers: ApiServers, label: str, address: str, rate: int, seconds: int
 ) -> list[Figure]:
     """The figures of a page: while nothing changes, while something does, and its processor time alone."""
-    quiet = page_figure(what, asyncio.run(responses(servers.address, address, rate, seconds)))
+    quiet = page_figure(label, asyncio.run(responses(servers.address, address, rate, seconds)))
     with writing(stack.world):
-        busy = page_figure(f"{what}, while it changes", asyncio.run(responses(servers.address, address, rate, seconds)))
-    return [quiet, busy, anew(servers, what, address)]
+        busy = page_figure(
+            f"{label}, while it changes", asyncio.run(responses(servers.address, address, rate, seconds))
+        )
+    return [quiet, busy, anew(servers, label, address)]
 
 
 @contextmanager
@@ -154,7 +156,7 @@ def writing(world: World) -> Iterator[None]:
         thread.join()
 
 
-def anew(servers: ApiServers, what: str, address: str) -> Figure:
+def anew(servers: ApiServers, label: str, address: str) -> Figure:
     """Milliseconds of the service's processor time for a page that is computed."""
     headers = {"Accept": "text/html", "Accept-Encoding": "gzip", "Cache-Control": "no-cache"}
     with httpx.Client(base_url=servers.address, headers=headers, timeout=PATIENCE_SECONDS) as client:
@@ -162,7 +164,7 @@ def anew(servers: ApiServers, what: str, address: str) -> Figure:
         before = servers.processor_seconds()
         for _ in range(ANEW):
             client.get(address).raise_for_status()
-    return Figure(f"{what}, alone and anew", "", "ms", ((servers.processor_seconds() - before) / ANEW * 1000,))
+    return Figure(f"{label}, alone and anew", "", "ms", ((servers.processor_seconds() - before) / ANEW * 1000,))
 
 
 def addresses(world: World, runs: Sequence[UUID]) -> dict[str, str]:
@@ -232,12 +234,12 @@ async def _response(client: httpx.AsyncClient, address: str, planned: float) -> 
     return TimedResponse((time.perf_counter() - planned) * 1000, status, size)
 
 
-def page_figure(what: str, answers: Sequence[TimedResponse]) -> Figure:
+def page_figure(label: str, answers: Sequence[TimedResponse]) -> Figure:
     """The figure of a page, with its size as sent and failed requests, which miss the aim."""
     kilobytes = percentile([answer.size / 1000 for answer in answers], 0.5)
     failed = sum(answer.status != httpx.codes.OK for answer in answers)
     values = [answer.milliseconds for answer in answers]
-    figure = _figure(f"{what} ({kilobytes:.0f} kB)", "p95", PAGE_MS, "ms", values)
+    figure = _figure(f"{label} ({kilobytes:.0f} kB)", "p95", PAGE_MS, "ms", values)
     return replace(figure, what=f"{figure.what}, {failed} failed", met=False) if failed else figure
 
 
@@ -257,8 +259,8 @@ def export(base: str, run_id: UUID) -> list[Figure]:
     ]
 
 
-def _figure(what: str, word: str, most: float, unit: str, values: Sequence[float]) -> Figure:
-    return Figure(what, f"{word} {most:g} {unit}", unit, tuple(values), percentile(values, 0.95) <= most)
+def _figure(label: str, word: str, most: float, unit: str, values: Sequence[float]) -> Figure:
+    return Figure(label, f"{word} {most:g} {unit}", unit, tuple(values), percentile(values, 0.95) <= most)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ FROM_INSIDE = "--from-inside"
 def main() -> int:
     """Returns 0 when every invariant held."""
     if FROM_INSIDE in sys.argv:
-        rest = sys.argv[sys.argv.index(FROM_INSIDE) + 1 :]
-        return from_inside.main(rest)
+        arguments = sys.argv[sys.argv.index(FROM_INSIDE) + 1 :]
+        return from_inside.main(arguments)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=int, default=200, help="how many")

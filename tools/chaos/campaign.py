@@ -168,12 +168,12 @@ class Campaign:
     def _inject(self, planned: PlannedFault) -> str:
         self.outcome.injected[planned.kind] = self.outcome.injected.get(planned.kind, 0) + 1
         try:
-            words = planned.fault.inject(self.scene)
+            message = planned.fault.inject(self.scene)
         except (Unavailable, TimeoutError) as error:
-            words = f"nothing: {error}"
-        if words.startswith(("no ", "nothing")) or "away" in words or "left alone" in words:
+            message = f"nothing: {error}"
+        if message.startswith(("no ", "nothing")) or "away" in message or "left alone" in message:
             self.outcome.idle[planned.kind] = self.outcome.idle.get(planned.kind, 0) + 1
-        return words
+        return message
 
     def _note_workers(self) -> None:
         """Which row each worker's process has: a process id is used again some day."""
@@ -208,17 +208,17 @@ class Campaign:
 
     def _wait_well(self, numbers: str) -> bool:
         deadline = time.monotonic() + WELL_SECONDS
-        why = "not asked"
+        reason = "not asked"
         while time.monotonic() < deadline:
             try:
-                why = self.stack.unwell()
+                reason = self.stack.unwell()
             except Unavailable as error:
-                why = error.message
-            if not why:
+                reason = error.message
+            if not reason:
                 return True
             Event().wait(0.1)
         self._note_violations(
-            numbers, [Violation("well again", f"everything works within {WELL_SECONDS:g} s of a fault", why)]
+            numbers, [Violation("well again", f"everything works within {WELL_SECONDS:g} s of a fault", reason)]
         )
         return False
 
@@ -273,9 +273,9 @@ class Campaign:
         blows = [(row, blow.at, blow.alone) for blow in self.scene.blows if (row := self._row(blow.pid, blow.at))]
         self.outcome.uptakes = uptakes(facts, blows)
         for slow in self.outcome.slow:
-            words = f"episode {slow.episode_id} after {slow.seconds:.1f} s"
+            message = f"episode {slow.episode_id} after {slow.seconds:.1f} s"
             self._note_violations(
-                "end", [Violation("taken up", f"a lost worker's episode is taken up within {LIMIT:g} s", words)]
+                "end", [Violation("taken up", f"a lost worker's episode is taken up within {LIMIT:g} s", message)]
             )
         self.outcome.counts = {
             **{f"episodes {state}": count for state, count in sorted(Counter(e.state for e in facts.episodes).items())},
@@ -326,8 +326,8 @@ def able(stack: ChaosStack, outcome: CampaignOutcome, volleys: Sequence[Volley])
     for volley in volleys:
         faults = []
         for planned in volley.faults:
-            if why := planned.fault.why_not(scene):
-                outcome.skipped[planned.kind] = why
+            if reason := planned.fault.why_not(scene):
+                outcome.skipped[planned.kind] = reason
             else:
                 faults.append(planned)
         if faults:
@@ -365,7 +365,7 @@ def kinds(flavour: str = "local") -> list[str]:
     return [kind.name for kind in KINDS.values() if kind.flavour in {"", flavour}]
 
 
-def say(words: str) -> None:
+def say(message: str) -> None:
     """Prints the progress."""
-    sys.stderr.write(f"{time.strftime('%H:%M:%S', time.gmtime(now()))} {words}\n")
+    sys.stderr.write(f"{time.strftime('%H:%M:%S', time.gmtime(now()))} {message}\n")
     sys.stderr.flush()

@@ -36,13 +36,13 @@ def insist(call: Callable[[], httpx.Response], seconds: float = 60.0) -> httpx.R
         try:
             answer = call()
         except httpx.TransportError as error:
-            words = f"{type(error).__name__}: {error}"
+            message = f"{type(error).__name__}: {error}"
         else:
             if answer.status_code != UNAVAILABLE:
                 return answer.raise_for_status()
-            words = answer.text
+            message = answer.text
         if time.monotonic() > deadline:
-            raise TimeoutError(f"the API did not answer in {seconds:g} s: {words}")
+            raise TimeoutError(f"the API did not answer in {seconds:g} s: {message}")
         pause.wait(0.3)
 
 
@@ -158,8 +158,8 @@ def expected_scores(stack: ChaosStack, load: EpisodeLoad) -> Expected:
     scores: dict[tuple[str, str], float] = {}
     for row in _ended_runs(stack):
         if row["score"] is None or (row["agent"] in {load.work.best, AGENT} and row["score"] < 1):
-            what = f"{row['agent']} at {row['task']}: {row['outcome']} {row['score']} {row['failure_message']}"
-            raise RuntimeError(f"without any fault, {what}")
+            text = f"{row['agent']} at {row['task']}: {row['outcome']} {row['score']} {row['failure_message']}"
+            raise RuntimeError(f"without any fault, {text}")
         scores[row["agent"], row["task"]] = row["score"]
     return scores
 

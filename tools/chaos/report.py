@@ -25,7 +25,7 @@ estimated.
 WRONG = {"same scores", "times", "one verdict", "roll-ups"}
 DOUBLE = {"one ending", "one live", "submitted once", "fenced", "stale writes", "numbers"}
 LOST = {"all there", "none lost", "none given up", "all ended", "events"}
-TAKE_WORKERS = ("kill worker", "freeze worker", "part database")
+TAKE_WORKERS = ("kill worker", "freeze worker", "partition database")
 MANY_LOST = 10
 ORPHANS = {"orphans", "none held", "leases beat", "at rest", "after the end"}
 
@@ -125,12 +125,12 @@ def table(outcome: CampaignOutcome) -> str:
         losses = ", ".join(f"{number} {name}" for name, number in sorted(outcome.losses.items()))
         lines += ["", f"Attempts that were lost and repeated, by failure class: {losses}."]
     if outcome.skipped:
-        lines += ["", *(f"Not tried: {name} ({why})." for name, why in outcome.skipped.items())]
+        lines += ["", *(f"Not tried: {name} ({reason})." for name, reason in outcome.skipped.items())]
     if outcome.unchecked:
         lines += ["", f"Nothing could be asked after fault {', '.join(outcome.unchecked)}."]
     if outcome.unready:
-        why = "came while too few episodes ran or one had lost many attempts"
-        lines += ["", f"Fault {', '.join(outcome.unready)} {why}."]
+        reason = "came while too few episodes ran or one had lost many attempts"
+        lines += ["", f"Fault {', '.join(outcome.unready)} {reason}."]
     return "\n".join([*lines, *_violation_lines(outcome)]) + "\n"
 
 
@@ -150,11 +150,11 @@ def _uptake_lines(outcome: CampaignOutcome) -> list[str]:
     if not counted:
         failed = " That is too little for so many lost workers: the campaign failed." if outcome.blind else ""
         return [f"No worker was taken away alone while a slot was free elsewhere.{failed}"]
-    words = f"p50 {percentile(counted, 0.5):.1f} s, p95 {percentile(counted, 0.95):.1f} s, max {max(counted):.1f} s"
+    message = f"p50 {percentile(counted, 0.5):.1f} s, p95 {percentile(counted, 0.95):.1f} s, max {max(counted):.1f} s"
     met = f"missed {len(outcome.slow)} times" if outcome.slow else "met"
     sentence = (
         "From the loss of a worker to the next attempt at its episode, where a slot was free and nothing else was "
-        f"broken (aim: {LIMIT:g} s at the default heartbeat, {met}): {words}, {len(counted)} episodes. Beside them "
+        f"broken (aim: {LIMIT:g} s at the default heartbeat, {met}): {message}, {len(counted)} episodes. Beside them "
         f"{len(others)} whose worker was lost together with something else, or with no slot free."
     )
     return [sentence]

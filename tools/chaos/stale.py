@@ -62,8 +62,8 @@ def replayed(world: World, facts: Facts, known: set[object]) -> tuple[int, list[
         for name, write in writes.items():
             tried += 1
             if not is_refused(world, write, fence):
-                words = f"{name} with token {fence.token} for attempt {attempt.id}, which is {attempt.state}"
-                accepted.append(Violation("stale writes", SENTENCE, words))
+                message = f"{name} with token {fence.token} for attempt {attempt.id}, which is {attempt.state}"
+                accepted.append(Violation("stale writes", SENTENCE, message))
         if not attempt.live:
             known.add(attempt.id)
     return tried, accepted

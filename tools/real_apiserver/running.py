@@ -63,8 +63,8 @@ def _program(command: Sequence[str], log: Path) -> Iterator[Callable[[], str]]:
 
 
 def _ready(layout: Layout, ended: Callable[[], str]) -> bool:
-    if why := ended():
-        raise RuntimeError(why)
+    if reason := ended():
+        raise RuntimeError(reason)
     authority = layout.folder / "certificates" / "apiserver.crt"
     if not authority.exists():
         return False

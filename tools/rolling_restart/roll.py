@@ -56,7 +56,7 @@ class RollReport:
             "runs too many or too few": abs(self.runs - KEYS),
             "events missed": self.missed,
         }
-        return [f"{count} {what}" for what, count in counts.items() if count]
+        return [f"{count} {label}" for label, count in counts.items() if count]
 
 
 def roll(  # noqa: PLR0913 - how much work, and who hears of it

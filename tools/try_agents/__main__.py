@@ -115,8 +115,8 @@ class TestBed:
 
     def _try(self, client: Client, trial: AgentTrial) -> TrialOutcome:
         """Runs one agent as its own documentation does, with the changed import."""
-        tree, place = self._trees[trial.source], self._folder / "tries" / str(time.monotonic_ns())
-        files = _task_files(place, trial, None if trial.benchmark == "starter" else self._example(trial.task), client)
+        tree, folder = self._trees[trial.source], self._folder / "tries" / str(time.monotonic_ns())
+        files = _task_files(folder, trial, None if trial.benchmark == "starter" else self._example(trial.task), client)
         runner = tree / trial.runner
         changed = _change_import(runner) if trial.source != "ui-tars" else 0
         for file, (line, mended) in trial.mended.items():
@@ -129,14 +129,14 @@ class TestBed:
         cwd = runner.parent if trial.source == "agent-s" else tree
         (cwd / "logs").mkdir(exist_ok=True)
         command = [str(self._python), str(runner), *_arguments(trial, files, self._models.url)]
-        log = place / "log.txt"
+        log = folder / "log.txt"
         with log.open("w") as out:
             done = subprocess.Popen(command, cwd=cwd, env=environment, stdout=out, stderr=subprocess.STDOUT)
             try:
                 done.wait(SECONDS)
             except subprocess.TimeoutExpired:
                 done.kill()
-        results = [float(file.read_text()) for file in (place / "results").rglob("result.txt")]
+        results = [float(file.read_text()) for file in (folder / "results").rglob("result.txt")]
         runs = [run["id"] for run in client.items("/runs", limit=200) if run["id"] not in before]
         actions = [action for run in runs for episode in client.items(f"/runs/{run}/episodes")
                    for action in _actions(client, episode["id"])]  # fmt: skip
@@ -170,9 +170,9 @@ class TaskFiles:
     results: Path
 
 
-def _task_files(place: Path, trial: AgentTrial, example: Path | None, client: Client) -> TaskFiles:
+def _task_files(folder: Path, trial: AgentTrial, example: Path | None, client: Client) -> TaskFiles:
     domain, _, name = trial.task.partition("/")
-    target = place / "examples" / domain / f"{name}.json"
+    target = folder / "examples" / domain / f"{name}.json"
     target.parent.mkdir(parents=True)
     if example is not None:
         shutil.copy(example, target)
@@ -180,8 +180,8 @@ def _task_files(place: Path, trial: AgentTrial, example: Path | None, client: Cl
         (task,) = [task for task in client.items("/benchmarks/starter/tasks", q=name) if task["task"] == trial.task]
         config = {"id": name, "instruction": task["instruction"], "config": [], "evaluator": {}}
         target.write_text(json.dumps(config))
-    (place / "tasks.json").write_text(json.dumps({domain: [name]}))
-    return TaskFiles(place, place / "tasks.json", target, place / "results")
+    (folder / "tasks.json").write_text(json.dumps({domain: [name]}))
+    return TaskFiles(folder, folder / "tasks.json", target, folder / "results")
 
 
 def _arguments(trial: AgentTrial, files: TaskFiles, url: str) -> Sequence[str]:

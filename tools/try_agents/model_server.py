@@ -12,8 +12,8 @@ Reply = Callable[[Mapping[str, Any]], str | list[dict[str, Any]]]
 
 def in_turn(replies: Sequence[str | list[dict[str, Any]]]) -> Reply:
     """The replies one after the other; the last one again and again."""
-    rest = list(replies)
-    return lambda _: rest.pop(0) if len(rest) > 1 else rest[0]
+    replies_left = list(replies)
+    return lambda _: replies_left.pop(0) if len(replies_left) > 1 else replies_left[0]
 
 
 class ReplyServer:

@@ -31,13 +31,13 @@ def openai_computer_use(actions: Sequence[Action]) -> list[list[dict[str, Any]]]
 
 def _computer_call(number: int, action: Action) -> dict[str, Any]:
     if action["type"] == "CLICK":
-        what = {"type": "click", "button": action["button"], "x": action["x"], "y": action["y"]}
+        arguments = {"type": "click", "button": action["button"], "x": action["x"], "y": action["y"]}
     elif action["type"] == "TYPING":
-        what = {"type": "type", "text": action["text"]}
+        arguments = {"type": "type", "text": action["text"]}
     else:
-        what = {"type": "keypress", "keys": [key.upper() for key in action["keys"]]}
+        arguments = {"type": "keypress", "keys": [key.upper() for key in action["keys"]]}
     call = {"id": f"cu_{number}", "call_id": f"call_{number}", "type": "computer_call", "status": "completed"}
-    return {**call, "action": what, "pending_safety_checks": []}
+    return {**call, "action": arguments, "pending_safety_checks": []}
 
 
 def ui_tars(actions: Sequence[Action], point: str) -> list[str]:

@@ -65,9 +65,9 @@ def main() -> int:
                 api.stop()
             stack.close()
     print(json.dumps({"rewards": rewards, "scores": scores, "osworld": osworld, "leases": leases}, indent=2))
-    ours = rewards == scores == dict.fromkeys(TASKS, 1.0)
+    all_solved = rewards == scores == dict.fromkeys(TASKS, 1.0)
     leased = list(osworld.values()) == [1.0, 1.0] and leases == [("desktop/linux", "handed_in")] * 2
-    return 0 if ours and leased else 1
+    return 0 if all_solved and leased else 1
 
 
 def drive(python: Path, folder: Path, client: Client, run_id: str) -> dict[str, float]:

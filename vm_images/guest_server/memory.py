@@ -15,7 +15,7 @@ def free_memory() -> int | None:
     if not _MEMINFO.is_file():
         return None
     for line in _MEMINFO.read_text("ascii").splitlines():
-        name, _, rest = line.partition(":")
+        name, _, value = line.partition(":")
         if name == "MemAvailable":
-            return int(rest.split()[0]) * 1024
+            return int(value.split()[0]) * 1024
     return None

@@ -26,22 +26,22 @@ class ChannelOutages:
         reason, since = self._why, self._since
         return self._before + (time.monotonic() - since if reason else 0.0)
 
-    def note(self, why: str) -> bool:
+    def note(self, reason: str) -> bool:
         """Records what is unavailable now (empty = nothing); returns whether an outage has just begun.
 
         Raises:
             ClusterLost: The outage lasts too long.
         """
         now = time.monotonic()
-        began = bool(why) and not self._why
-        if self._why and not why:
+        began = bool(reason) and not self._why
+        if self._why and not reason:
             self._before, self._why = self._before + now - self._since, ""
-        elif why and (why != self._why or now - self._noted_at > GAP_SECONDS):
-            self._before, self._why, self._since = self.seconds(), why, now
+        elif reason and (reason != self._why or now - self._noted_at > GAP_SECONDS):
+            self._before, self._why, self._since = self.seconds(), reason, now
         self._noted_at = now
-        self.unheard = why or self.unheard
-        if why and now - self._since > self._patience[why]:
-            raise ClusterLost(f"{why}: external agents cannot act on the desktop", code="agent_channel_down")
+        self.unheard = reason or self.unheard
+        if reason and now - self._since > self._patience[reason]:
+            raise ClusterLost(f"{reason}: external agents cannot act on the desktop", code="agent_channel_down")
         return began
 
     def end_outage(self) -> None:

@@ -120,14 +120,14 @@ class ContainerChannel:
         except AgentFailed as error:
             if door.answers > self._answers:
                 raise ClusterLost(
-                    f"an answer that the API accepted was lost before it reached the worker: {error.message}",
+                    f"an answer that the API accepted never reached the worker: {error.message}",
                     code="agent_channel_down",
                 ) from error
             if reason := self._line.unheard():
                 raise ClusterLost(f"{reason}: {error.message}", code="agent_channel_down") from error
             if door.was_away(running.ended_at - AWAY_SECONDS):
                 raise ClusterLost(
-                    f"the API was unavailable when the container gave up: {error.message}", code="agent_channel_down"
+                    f"the API was unavailable when the container ended: {error.message}", code="agent_channel_down"
                 ) from error
             raise
 

@@ -294,7 +294,7 @@ class RunningContainer:
         code, output = self._process.returncode, self._output.decode(errors="replace").strip()
         if reason := not_the_programs(code, self._state):
             raise ClusterLost(
-                f"the container ended, but not by its program: {reason} (exit code {code}): {output}",
+                f"the container was ended by something other than its program: {reason} (exit code {code}): {output}",
                 code="container_killed",
             )
         if code == KILLED:

@@ -62,14 +62,14 @@ def as_lost(cause: Exception, opened: OpenDesktop | None, end: DesktopEnd | None
         )
     if isinstance(cause, DeskarenaError):
         return ClusterLost(cause.message, code="service_unavailable", hint=cause.hint)
-    logger.error("an attempt broke", exc_info=cause)
+    logger.error("an attempt failed unexpectedly", exc_info=cause)
     return ClusterLost(f"internal error of the worker: {type(cause).__name__}: {cause}", code="worker_broke")
 
 
 def failure_of(lost: MachineLost, end: DesktopEnd | None = None) -> AttemptFailure:
     """The record of a loss, with the reason of the desktop's end."""
-    words = f"{lost.message} (the desktop ended: {end.text})" if end is not None and end.text else lost.message
-    return AttemptFailure(lost.failure_class, lost.code, sentences(words, lost.hint))
+    message = f"{lost.message} (the desktop ended: {end.text})" if end is not None and end.text else lost.message
+    return AttemptFailure(lost.failure_class, lost.code, sentences(message, lost.hint))
 
 
 def last_picture(opened: OpenDesktop, index: int) -> StepRecord | None:

@@ -267,8 +267,8 @@ class _Attempt:
                 models.close()
             self._phases.add(self._progress.spent)
         # An external agent may have lost its time to an outage of the service: then the time limit is not its failure.
-        if ended_by is EndedBy.TIME and line is not None and (why := line.unheard()):
-            raise ClusterLost(why, code="worker_stopping")
+        if ended_by is EndedBy.TIME and line is not None and (reason := line.unheard()):
+            raise ClusterLost(reason, code="worker_stopping")
         return ended_by
 
     def _keep_last(self, opened: OpenDesktop) -> None:

@@ -30,7 +30,7 @@ class ModelUsageReporter:
         try:
             self.report()
         except DeskarenaError as error:
-            logger.warning("use of models not stored: %s", error)
+            logger.warning("model usage not stored: %s", error)
 
     def report(self) -> None:
         """Writes what has changed. Raises Unavailable."""

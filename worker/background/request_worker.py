@@ -84,7 +84,7 @@ class RequestQueueWorker(PeriodicThread, ABC):
     def _failure_text(self, error: Exception, request_id: UUID) -> str:
         if isinstance(error, DeskarenaError):
             return error.text
-        logger.error("%s: request %s broke", self._thread.name, request_id, exc_info=error)
+        logger.error("%s: request %s failed", self._thread.name, request_id, exc_info=error)
         return f"internal error: {type(error).__name__}"
 
     def _all(self) -> None:

@@ -38,13 +38,13 @@ class CircuitBreaker:
         """Why it is open; empty while it is closed."""
         return self._why
 
-    def failed(self, why: str) -> None:
+    def failed(self, reason: str) -> None:
         """Opens it after a failed request that may succeed later."""
         with self._lock:
             if not self._why:
-                logger.warning("no new work starts until %s recovers: %s", self._name, why)
+                logger.warning("no new work starts until %s recovers: %s", self._name, reason)
                 self._pause, self._ask_at = FIRST_PAUSE, self._now() + FIRST_PAUSE
-            self._why = why
+            self._why = reason
 
     def look(self) -> None:
         """Probes the server if it is time: a second after the failure, then with growing pauses of at most 8 s."""
@@ -58,6 +58,6 @@ class CircuitBreaker:
                 self._ask_at = self._now() + self._pause
             return
         except self._no as error:
-            logger.info("%s answers again, but refuses: %s", self._name, error)
+            logger.info("%s responds again, but rejects requests: %s", self._name, error)
         with self._lock:
             self._why = ""

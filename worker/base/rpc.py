@@ -31,11 +31,11 @@ class RpcProtocol(Protocol):
         """Exception for an error response."""
         ...
 
-    def late(self, what: str) -> Exception:
+    def late(self, operation: str) -> Exception:
         """Exception for a timeout; `what` describes the request."""
         ...
 
-    def lost(self, why: str) -> Exception:
+    def lost(self, reason: str) -> Exception:
         """Exception for a request after the connection has ended."""
         ...
 

@@ -19,7 +19,7 @@ NOBODY = 0
 class Handle(Protocol):
     """Something that a supervisor has started."""
 
-    def lose(self, why: str) -> None:
+    def lose(self, reason: str) -> None:
         """Records that it ended with its supervisor, unless it had ended before."""
         ...
 
@@ -73,11 +73,11 @@ class SupervisorConnection(RpcProtocol, Generic[H]):
     def refused(self, answer: Message) -> CodedError:
         return self.error(answer["error"], code=str(answer.get("code", "")))
 
-    def late(self, what: str) -> CodedError:
-        return self.error(f"{self.title} did not respond to {what}", code="supervisor_timeout")
+    def late(self, operation: str) -> CodedError:
+        return self.error(f"{self.title} did not respond to {operation}", code="supervisor_timeout")
 
-    def lost(self, why: str) -> CodedError:
-        return self.lost_error(why)
+    def lost(self, reason: str) -> CodedError:
+        return self.lost_error(reason)
 
     def died(self) -> None:
         with self._noting:

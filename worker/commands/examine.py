@@ -114,13 +114,13 @@ def _tree(problem: str) -> TrialFinding:
 
 def _limits(limits: Mapping[str, str], notes: Iterable[str]) -> TrialFinding:
     by_group = limits["memory"].startswith("cgroup")
-    words = ", ".join(f"{what} by {limits[what]}" for what in ("memory", "processes", "cpu"))
+    words = ", ".join(f"{resource} by {limits[resource]}" for resource in ("memory", "processes", "cpu"))
     bad = _about("control group", notes)
     return TrialFinding(OK if by_group else BROKEN if bad else MISSING, "; ".join((words, *bad)))
 
 
-def _about(words: str, notes: Iterable[str]) -> list[str]:
-    return [note for note in notes if words in note]
+def _about(message: str, notes: Iterable[str]) -> list[str]:
+    return [note for note in notes if message in note]
 
 
 def _program(problem: str) -> TrialFinding:
@@ -182,7 +182,7 @@ def try_detectors(settings: Settings) -> TrialFinding:
     if not settings.detectors:
         return TrialFinding(MISSING, "none is configured")
     detectors = Detectors(settings.detectors, seconds=_DETECTOR_SECONDS)
-    bad = [why for name in sorted(settings.detectors) if (why := detectors.why_not(name))]
+    bad = [reason for name in sorted(settings.detectors) if (reason := detectors.why_not(name))]
     return (
         TrialFinding(BROKEN, "; ".join(bad))
         if bad

@@ -70,15 +70,15 @@ class DesktopHandle:
     ending: dict[str, Any] = field(default_factory=dict)
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def end(self, why: str, ending: dict[str, Any], usage: dict[str, Any] | None = None) -> None:
+    def end(self, reason: str, ending: dict[str, Any], usage: dict[str, Any] | None = None) -> None:
         """Records its end; the first reason is kept."""
         if not self.dead:
-            self.dead, self.ending = why, ending
+            self.dead, self.ending = reason, ending
         self.usage = usage or self.usage
         self.ended.set()
 
-    def lose(self, why: str) -> None:
-        self.end(why, {"cause": "supervisor_ended"})
+    def lose(self, reason: str) -> None:
+        self.end(reason, {"cause": "supervisor_ended"})
 
 
 @dataclass(frozen=True)
@@ -144,21 +144,21 @@ class DesktopSupervisorClient(SupervisorConnection[DesktopHandle]):
         Raises:
             DesktopSupervisorError: it could not start; the message has the reason.
         """
-        ours, theirs = socket.socketpair()
-        with theirs:
+        own_end, child_end = socket.socketpair()
+        with child_end:
             # A clean environment: nothing of the worker's, above all no secret, is inherited.
             environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONPATH": str(options.checkout)}
             if "TMPDIR" in os.environ:
                 environment["TMPDIR"] = os.environ["TMPDIR"]
             self._process = subprocess.Popen(
-                options.command(theirs.fileno()),
-                pass_fds=[theirs.fileno()],
+                options.command(child_end.fileno()),
+                pass_fds=[child_end.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=environment,
                 cwd="/",
                 start_new_session=True,
             )
-        super().__init__(ours, most=MAX_MESSAGE)
+        super().__init__(own_end, most=MAX_MESSAGE)
         self.about = self._wait_started()
 
     @property

@@ -173,8 +173,8 @@ class SupervisedDesktop:
             self.error = value.get("error", self.error)
 
     def _lines(self, name: str) -> list[dict[str, Any]]:
-        *lines, rest = bytes(self.buffers[name]).split(b"\n")
-        self.buffers[name] = bytearray(rest)
+        *lines, remainder = bytes(self.buffers[name]).split(b"\n")
+        self.buffers[name] = bytearray(remainder)
         values = []
         for line in lines:
             try:
@@ -198,10 +198,10 @@ class SupervisedDesktop:
         else:
             os.close(handle)
 
-    def kill(self, why: str, cause: str = "removed") -> None:
+    def kill(self, reason: str, cause: str = "removed") -> None:
         """Kills every process at once; the first reason is kept. Safe to call twice."""
         if not self.stopping:
-            self.stopping, self.cause = why, cause
+            self.stopping, self.cause = reason, cause
             self.measure()
         if self.inner_handle >= 0:
             _ignore_gone(lambda: signal.pidfd_send_signal(self.inner_handle, signal.SIGKILL))

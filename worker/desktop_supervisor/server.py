@@ -173,8 +173,8 @@ class DesktopSupervisor:
         else:
             self._refuse(message, f"unknown operation {operation!r}", code="invalid_request")
 
-    def _refuse(self, message: dict[str, Any], why: str, *, code: str, kind: str = "cluster") -> None:
-        self._tell({"id": message.get("id"), "ok": False, "kind": kind, "code": code, "error": why})
+    def _refuse(self, message: dict[str, Any], reason: str, *, code: str, kind: str = "cluster") -> None:
+        self._tell({"id": message.get("id"), "ok": False, "kind": kind, "code": code, "error": reason})
 
     def _limits(self) -> dict[str, str]:
         """How resources of a desktop are limited here, as text."""
@@ -188,7 +188,7 @@ class DesktopSupervisor:
 
     def _missing_limits(self) -> list[str]:
         """Why control groups do not limit a resource here, by resource."""
-        return [f"no control group limits {name}: {why}" for name, why in sorted(self._groups.why_not.items())]
+        return [f"no control group limits {name}: {reason}" for name, reason in sorted(self._groups.why_not.items())]
 
     # ---- starting desktops
 

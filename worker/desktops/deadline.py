@@ -52,11 +52,11 @@ class _Stream(httpcore.NetworkStream):
             return self._socket.recv(max_bytes)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        rest = memoryview(buffer)
-        while rest:
+        unsent = memoryview(buffer)
+        while unsent:
             self._socket.settimeout(self._clock.left(timeout, httpcore.WriteTimeout))
             with _as_httpcore(httpcore.WriteTimeout, httpcore.WriteError):
-                rest = rest[self._socket.send(rest) :]
+                unsent = unsent[self._socket.send(unsent) :]
 
     def close(self) -> None:
         self._socket.close()

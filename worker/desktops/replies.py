@@ -136,7 +136,7 @@ def number(value: Mapping[str, Any], name: str) -> float:
     return float(field)
 
 
-def _other_form(what: str, error: Exception) -> GuestLost:
+def _other_form(route: str, error: Exception) -> GuestLost:
     return GuestLost(
-        f"the desktop's reply does not have the form of {what}: {str(error)[:300]}", code="guest_protocol_error"
+        f"the desktop's reply does not have the form of {route}: {str(error)[:300]}", code="guest_protocol_error"
     )

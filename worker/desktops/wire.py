@@ -140,9 +140,9 @@ class GuestConnection:
                 f"the desktop did not respond to {method} {route} within {seconds:g} s", code="desktop_unreachable"
             ) from None
         except _FAILURES as error:
-            what = str(error) or type(error).__name__
+            cause = str(error) or type(error).__name__
             raise GuestLost(
-                f"the desktop is gone or broken: {method} {route}: {what}", code="desktop_unreachable"
+                f"the desktop is gone or broken: {method} {route}: {cause}", code="desktop_unreachable"
             ) from error
         except RuntimeError as error:
             # A lost lease closes the desktop while the attempt uses it; the client then raises its own error.
@@ -166,13 +166,13 @@ def _read(response: httpx.Response, most: int) -> bytes:
     return bytes(data)
 
 
-def refusal(status: int, reply: Reply, what: str) -> GuestLost | GuestRefused:
+def refusal(status: int, reply: Reply, request: str) -> GuestLost | GuestRefused:
     """The domain's error for an unsuccessful reply."""
     try:
         value: Mapping[str, Any] = reply.mapping()
     except GuestLost:
-        return GuestLost(f"{what}: the desktop returned {status} without a reason", code="guest_protocol_error")
+        return GuestLost(f"{request}: the desktop returned {status} without a reason", code="guest_protocol_error")
     kind, message = str(value.get("error", ""))[:100], str(value.get("message", ""))[:_LONGEST_MESSAGE]
     if not kind or kind in _UNWELL:
-        return GuestUnwell(f"{what}: {message or status}")
-    return GuestRefused(message or f"{what}: {kind}", kind=kind)
+        return GuestUnwell(f"{request}: {message or status}")
+    return GuestRefused(message or f"{request}: {kind}", kind=kind)

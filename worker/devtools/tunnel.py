@@ -19,9 +19,9 @@ _UNAUTHORIZED = 401
 class Deadline:
     """Deadline of an operation."""
 
-    def __init__(self, seconds: float, what: str) -> None:
+    def __init__(self, seconds: float, operation: str) -> None:
         self._end = time.monotonic() + seconds
-        self._words = f"{what} took longer than {seconds:g} s"
+        self._words = f"{operation} took longer than {seconds:g} s"
 
     def left(self) -> float:
         """Remaining seconds, more than 0.

@@ -269,8 +269,8 @@ def _credentials(proxy: str) -> str:
     return f"Proxy-Authorization: Basic {base64.b64encode(credentials.encode()).decode()}\r\n"
 
 
-async def _say(client: Pair, status: int, words: str) -> None:
-    await _send(client, status, "text/plain; charset=utf-8", f"{words}\n".encode())
+async def _say(client: Pair, status: int, message: str) -> None:
+    await _send(client, status, "text/plain; charset=utf-8", f"{message}\n".encode())
 
 
 async def _send(client: Pair, status: int, media_type: str, data: bytes, *, head_only: bool = False) -> None:

@@ -63,13 +63,13 @@ def read_request(head: bytes, *, within: str = "") -> RequestHead:
     Raises:
         BadRequest: It is not a valid request, or not one for a proxy.
     """
-    first, *rest = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-    if any(letter < " " and letter != "\t" for line in (first, *rest) for letter in line):
+    first, *header_lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    if any(letter < " " and letter != "\t" for line in (first, *header_lines) for letter in line):
         raise BadRequest("the request contains control characters")
     words = first.split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1.") or not words[0].isalpha():  # noqa: PLR2004
         raise BadRequest("not an HTTP/1 request")
-    headers = tuple(_header(line) for line in rest)
+    headers = tuple(_header(line) for line in header_lines)
     method, target = words[0].upper(), words[1]
     if within:
         if not target.startswith("/") or method == "CONNECT":

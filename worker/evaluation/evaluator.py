@@ -53,9 +53,9 @@ class Child(SandboxedProcess):
         if self.process.returncode != 0 and self.how() == signal.Signals.SIGXCPU.name:
             raise EvaluatorFailed(
                 f"the evaluator computed for {self._limits.cpu} s without a verdict: a rule, such as a regular "
-                "expression, or a file keeps it busy without end",
+                "expression, or a file keeps it busy forever",
                 code="evaluation_endless",
-                hint="Look at the task's rules and the evidence; the same evidence takes as long again.",
+                hint="Check the task's rules and the evidence; repeating it takes as long.",
             )
         if self.process.returncode != 0:
             raise EvaluatorFailed(

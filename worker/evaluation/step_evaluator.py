@@ -96,9 +96,9 @@ class StepEvaluator:
                 error if isinstance(error, EvaluatorFailed) else EvaluatorFailed(str(error), code="evaluator_crashed")
             )
             child.end()
-            words = f"{known.message}: {child.last_words()}"
+            message = f"{known.message}: {child.last_words()}"
             self.close()
-            raise EvaluatorFailed(words, code=known.code) from error
+            raise EvaluatorFailed(message, code=known.code) from error
         if "missing" in answer:
             raise MissingEvidence(_facts(answer["missing"]))
         return read_verdict(answer, MetricValue)

@@ -200,9 +200,9 @@ def _fence_in(writing: int) -> Callable[[Mapping[str, Any]], None]:
     leave, write, encode = os._exit, os.write, json.dumps
 
     def tell(answer: Mapping[str, Any]) -> None:
-        rest = encode(answer).encode()
-        while rest:
-            rest = rest[write(pipe, rest) :]
+        unsent = encode(answer).encode()
+        while unsent:
+            unsent = unsent[write(pipe, unsent) :]
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         if event.startswith(REFUSED):

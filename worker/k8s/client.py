@@ -300,8 +300,8 @@ def _whole(response: urllib3.BaseHTTPResponse) -> str:
     return body.decode(errors="replace")
 
 
-def _invalid(what: str) -> ClusterUnavailable:
-    return ClusterUnavailable(f"the API server {what}", reason="invalid_response")
+def _invalid(problem: str) -> ClusterUnavailable:
+    return ClusterUnavailable(f"the API server {problem}", reason="invalid_response")
 
 
 def _object(text: str) -> Object:

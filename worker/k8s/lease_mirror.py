@@ -79,8 +79,8 @@ class LeaseMirror(PeriodicThread):
             for holding in self._database.once(lambda session: _slot_holds(nodes.leases_of(session, who[0])))
         }
         self._left &= {hold.lease_id for hold in holds.values()}
-        ours = {name: holding for name, holding in holds.items() if holding.lease_id not in self._left}
-        for name, holding in lease_objects.due(ours, self._written, time.monotonic(), MOST_WRITES):
+        mirrored = {name: holding for name, holding in holds.items() if holding.lease_id not in self._left}
+        for name, holding in lease_objects.due(mirrored, self._written, time.monotonic(), MOST_WRITES):
             if holding is None:
                 self._remove(name)
             else:
@@ -146,15 +146,15 @@ class LeaseMirror(PeriodicThread):
         except ObjectNotFound:
             self._written.pop(hold.name, None)  # Made anew at the next look.
             return None
-        fence, ours = lease_objects.fence_of(lease), hold.slot.fence
-        if fence > ours and not self._database.once(lambda session: nodes.live_fences(session, [ours])):
+        fence, own_fence = lease_objects.fence_of(lease), hold.slot.fence
+        if fence > own_fence and not self._database.once(lambda session: nodes.live_fences(session, [own_fence])):
             self._left.add(hold.lease_id)
             self._written.pop(hold.name, None)
             self._on_takeover(
                 hold.lease_id, (f"{lease_objects.holder_of(lease)} holds the slot {hold.slot} under a later lease")
             )
             return None
-        transitions = lease_objects.transitions_of(lease) + (fence != ours)
+        transitions = lease_objects.transitions_of(lease) + (fence != own_fence)
         try:
             return self._put(hold, worker, lease["metadata"]["resourceVersion"], transitions)
         except (ObjectConflict, ObjectNotFound):

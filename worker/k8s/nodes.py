@@ -34,7 +34,7 @@ def anywhere(slots: int, emulated: Mapping[str, str]) -> tuple[NodeReport, ...]:
         slots: their number.
         emulated: nodes on which machines are emulated although they have the device -> why.
     """
-    slow = "; ".join(f"node {node}: {emulated_words(why)}" for node, why in sorted(emulated.items()))
+    slow = "; ".join(f"node {node}: {emulated_words(cause)}" for node, cause in sorted(emulated.items()))
     reason = slow[:_MOST_WORDS] if slots else NONE_SET
     return (NodeReport(name="", state=NodeState.READY, reason=reason, slots=slots, labels={"placed": ANYWHERE}),)
 

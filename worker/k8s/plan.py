@@ -125,26 +125,26 @@ def volume(text: str, which: str) -> Volume:
         Invalid: It is not valid.
     """
     name, kinds = _SETTINGS[which], _KINDS[which]
-    kind, _, what = text.partition(":")
+    kind, _, value = text.partition(":")
     storage = room = ""
     if kind == "clone":
-        what, _, room = what.partition(":")
+        value, _, room = value.partition(":")
         room, _, storage = room.partition(":")
     if kind == "ephemeral":
-        what, _, storage = what.partition(":")
-    if kind not in kinds or not what:
+        value, _, storage = value.partition(":")
+    if kind not in kinds or not value:
         raise Invalid(
             f"{text!r} is not a valid volume, expected {', '.join(f'{image_kind}:...' for image_kind in kinds)}",
             code="invalid_setting",
             path=name,
         )
     if kind in {"claim", "clone"}:
-        _check_claim_name(what, name)
+        _check_claim_name(value, name)
     if kind == "clone":
         _check_size(room, name)
     if kind in {"ephemeral", "empty", "memory"}:
-        _check_size(what, name)
-    return Volume(kind, what, storage, room)
+        _check_size(value, name)
+    return Volume(kind, value, storage, room)
 
 
 def _check_placement(claim: Volume, which: str, nodes: str) -> Volume:

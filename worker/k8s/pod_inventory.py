@@ -105,7 +105,7 @@ class PodInventory:
 def emulated(pods: Iterable[Object]) -> dict[str, str]:
     """See `PodInventory.emulated`, of these pods."""
     pairs = [(str((pod.get("spec") or {}).get("nodeName") or ""), notes_of(pod).get(EMULATED)) for pod in pods]
-    return {node: str(why) for node, why in pairs if node and why}
+    return {node: str(reason) for node, reason in pairs if node and reason}
 
 
 def _ends(pod: Object) -> bool:

@@ -90,18 +90,18 @@ class PodWatch:
             return status
         return replace(status, leave=self._left.why(pod))
 
-    def wait(self, what: Callable[[], bool], seconds: float) -> bool:
+    def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Waits until a condition holds; evaluated at every change. Returns whether it does.
 
         Args:
-            what: may query the cluster: nobody else is blocked meanwhile.
+            condition: may query the cluster: nobody else is blocked meanwhile.
             seconds: maximum.
         """
         deadline = time.monotonic() + seconds
         while True:
             with self._changed:
                 before = self._changes
-            if what():
+            if condition():
                 return True
             remaining = deadline - time.monotonic()
             if remaining <= 0:

@@ -117,7 +117,7 @@ def _emulation_warning(plan: PodPlan, cluster: Cluster) -> str:
     slow = emulated(cluster.list(PODS, labels=manifests.selector(plan)).items)
     if not slow:
         return f"; whether {plan.kvm} boots machines is untested: the first pod on each node tests it"
-    return "".join(f"; node {node}: {emulated_words(why)}" for node, why in sorted(slow.items()))
+    return "".join(f"; node {node}: {emulated_words(reason)}" for node, reason in sorted(slow.items()))
 
 
 def _lacking(cluster: Cluster, rights: Iterable[tuple[ResourceKind, tuple[str, ...]]]) -> str:

@@ -253,8 +253,10 @@ def _signal_offset(name: str) -> int:
 
 def _of_signals(offset: int, refused: list[bytes]) -> list[bytes]:
     """Instructions for signals from outside; others are allowed."""
-    rest = len(_SIGNALS_FROM_OUTSIDE)
-    jumps = [_instruction(_JUMP_EQUAL, signal, rest - index, 0) for index, signal in enumerate(_SIGNALS_FROM_OUTSIDE)]
+    remainder = len(_SIGNALS_FROM_OUTSIDE)
+    jumps = [
+        _instruction(_JUMP_EQUAL, signal, remainder - index, 0) for index, signal in enumerate(_SIGNALS_FROM_OUTSIDE)
+    ]
     return [_instruction(_LOAD_WORD, offset), *jumps, _ALLOWED, *refused]
 
 

@@ -45,15 +45,15 @@ class ModelFault(Exception):
     def __init__(
         self,
         kind: FaultAction,
-        words: str,
+        message: str,
         *,
         after: float | None = None,
         shared: bool = False,
         counted_as: str = "other",
     ) -> None:
-        super().__init__(words)
+        super().__init__(message)
         self.kind = kind
-        self.words = words
+        self.words = message
         self.after = after
         self.shared = shared
         self.counted_as = counted_as
@@ -79,24 +79,24 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> ModelFault
 
 def _fault_of(status: int, headers: Mapping[str, str], body: bytes) -> ModelFault:
     reply = _json(body)
-    words = f"HTTP {status}: {_words(reply, body)}"
+    message = f"HTTP {status}: {_words(reply, body)}"
     if status in _PASSING or status >= _SERVER:
         # A hint in the body (Gemini's RetryInfo) is as good as the header.
         after = retry_after(headers)
         after = _retry_info(reply) if after is None else after
-        return ModelFault(FaultAction.HOLD, words, after=after, shared=status in {429, 529, 503})
+        return ModelFault(FaultAction.HOLD, message, after=after, shared=status in {429, 529, 503})
     if status in {401, 403, 404, 405}:
-        return ModelFault(FaultAction.REFUSED, words)
+        return ModelFault(FaultAction.REFUSED, message)
     if 300 <= status < 400:  # noqa: PLR2004 - redirects
         where = headers.get("location", "")[:200]
         return ModelFault(
             FaultAction.REFUSED, (f"redirect to {where}, which is not followed: set base_url to the final address")
         )
-    if _BAD_KEY.search(words):
-        return ModelFault(FaultAction.REFUSED, words)
-    if _QUOTA.search(words):
-        return ModelFault(FaultAction.HOLD, words)
-    return ModelFault(FaultAction.WRONG, words)
+    if _BAD_KEY.search(message):
+        return ModelFault(FaultAction.REFUSED, message)
+    if _QUOTA.search(message):
+        return ModelFault(FaultAction.HOLD, message)
+    return ModelFault(FaultAction.WRONG, message)
 
 
 def fault_within(error: Any) -> ModelFault:
@@ -112,9 +112,9 @@ def fault_within(error: Any) -> ModelFault:
     return ModelFault(FaultAction.WRONG, words)
 
 
-def nonsense(words: str) -> ModelFault:
+def nonsense(message: str) -> ModelFault:
     """Failure for an invalid response."""
-    return ModelFault(FaultAction.NONSENSE, words, counted_as="invalid reply")
+    return ModelFault(FaultAction.NONSENSE, message, counted_as="invalid reply")
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:

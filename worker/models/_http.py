@@ -62,15 +62,15 @@ class HttpAnswer:
             yield name, "\n".join(data)
 
     def _lines(self) -> Iterator[str]:
-        rest = b""
+        remainder = b""
         for piece in self._pieces():
-            *lines, rest = (rest + piece).split(b"\n")
-            if len(rest) > MOST_LINE:
+            *lines, remainder = (remainder + piece).split(b"\n")
+            if len(remainder) > MOST_LINE:
                 raise nonsense(f"the response has a line of more than {MOST_LINE} bytes")
             for line in lines:
                 yield line.rstrip(b"\r").decode(errors="replace")
-        if rest:
-            yield rest.decode(errors="replace")
+        if remainder:
+            yield remainder.decode(errors="replace")
 
     def _pieces(self) -> Iterator[bytes]:
         size = 0
@@ -128,8 +128,8 @@ class EndpointConnections:
         except _LATE:
             raise ModelFault(FaultAction.HOLD, f"no response within {seconds:g} s", counted_as="timeout") from None
         except _BROKEN as error:
-            words = f"the connection broke: {str(error) or type(error).__name__}"
-            raise ModelFault(FaultAction.HOLD, words, counted_as="connection") from None
+            message = f"the connection broke: {str(error) or type(error).__name__}"
+            raise ModelFault(FaultAction.HOLD, message, counted_as="connection") from None
         except (httpx.InvalidURL, UnicodeError) as error:
             raise ModelFault(FaultAction.REFUSED, f"invalid address: {error}") from None
         finally:

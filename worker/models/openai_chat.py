@@ -86,9 +86,9 @@ def _messages(message: Message) -> Iterator[dict[str, Any]]:
     results = [part.result for part in message.parts if part.result is not None]
     for call, text in results:
         yield {"role": "tool", "tool_call_id": call, "content": text}
-    rest = [part for part in message.parts if part.text is not None or part.image is not None]
-    if rest:
-        yield {"role": message.role, "content": _content(rest)}
+    content = [part for part in message.parts if part.text is not None or part.image is not None]
+    if content:
+        yield {"role": message.role, "content": _content(content)}
 
 
 def _content(parts: list[MessagePart]) -> str | list[dict[str, Any]]:

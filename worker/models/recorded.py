@@ -51,5 +51,5 @@ class CassetteClient:
         return list(lines_of(self._endpoint.cassette))
 
 
-def _fits(line: CassetteEntry, key: str, words: str) -> bool:
-    return line.request in {"", key} and line.when in words
+def _fits(line: CassetteEntry, key: str, message: str) -> bool:
+    return line.request in {"", key} and line.when in message

@@ -231,9 +231,9 @@ class Caller:
 
     def _give_up(self, fault: ModelFault, post: ApiRequest, when: str) -> NoReturn:
         self._meter.gave_up(self.endpoint.name, post.model)
-        words = f"the model endpoint {self.endpoint.name!r} gave no reply{when}: {fault.words}"
+        message = f"the model endpoint {self.endpoint.name!r} gave no reply{when}: {fault.words}"
         raise ModelApiFailed(
-            words, code="model_api_failed", hint=("See docs/models.md, and /workers for the configured endpoints.")
+            message, code="model_api_failed", hint=("See docs/models.md, and /workers for the configured endpoints.")
         ) from None
 
 
@@ -290,12 +290,12 @@ def _read(answer: HttpAnswer, read: Callable[[HttpAnswer], ParsedReply]) -> Pars
         raise nonsense(f"the response does not have the API's form: {type(error).__name__}: {error}"[:300]) from None
 
 
-def _rejected_field(words: str, post: ApiRequest) -> str:
+def _rejected_field(message: str, post: ApiRequest) -> str:
     """The field of the body that a model's API rejects; empty if the message is about something else."""
-    if not _REFUSES.search(words):
+    if not _REFUSES.search(message):
         return ""
     candidates = [name for name in (*post.optional, *post.renamed) if _last(name) in _holder(post, name)]
-    named = [name for name in candidates if re.search(rf"(?<![\w.]){re.escape(_last(name))}(?!\w)", words)]
+    named = [name for name in candidates if re.search(rf"(?<![\w.]){re.escape(_last(name))}(?!\w)", message)]
     return named[0] if named else ""
 
 

@@ -59,13 +59,13 @@ class UsageMeter:
                 last_answer_at=self._now(),
             )
 
-    def failed(self, endpoint: str, model: str, kind: str, words: str) -> None:
+    def failed(self, endpoint: str, model: str, kind: str, message: str) -> None:
         """A request has failed."""
         MODEL_ERRORS.labels(*model_labels(endpoint, model), kind).inc()
         with self._lock:
             row = self._row(endpoint, model)
             errors = {**row.errors, kind: row.errors.get(kind, 0) + 1}
-            self._put(row, errors=errors, last_error=words[:500], last_error_at=self._now())
+            self._put(row, errors=errors, last_error=message[:500], last_error_at=self._now())
 
     def gave_up(self, endpoint: str, model: str) -> None:
         """A call has ended without a reply."""

@@ -70,17 +70,17 @@ class WaitTimer:
             self._calls[self._number] = _Call(self._now(), endpoint[:100], model[:200])
             return self._number
 
-    def failed(self, number: int, words: str, pause: float) -> None:
+    def failed(self, number: int, message: str, pause: float) -> None:
         """A request of the call has failed with these words; the next one is sent after that many seconds."""
         with self._lock:
             call = self._calls[number]
-            call.failures, call.words, call.retry_at = call.failures + 1, words[:500], self._now() + pause
+            call.failures, call.words, call.retry_at = call.failures + 1, message[:500], self._now() + pause
 
-    def resting(self, number: int, words: str, seconds: float) -> None:
+    def resting(self, number: int, message: str, seconds: float) -> None:
         """Others of the model were asked to wait with these words: the call is sent after that many seconds at best."""
         with self._lock:
             call = self._calls[number]
-            call.words, call.retry_at = words[:500] or call.words, self._now() + seconds
+            call.words, call.retry_at = message[:500] or call.words, self._now() + seconds
 
     def asking(self, number: int) -> None:
         """A request of the call is sent, or waits for its turn."""

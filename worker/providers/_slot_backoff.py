@@ -29,12 +29,12 @@ class SlotBackoff:
         self._lock = Lock()
         self._rests: dict[str, _Backoff] = {}
 
-    def failed(self, slot: str, why: str) -> None:
+    def failed(self, slot: str, reason: str) -> None:
         with self._lock:
             times = self._rests[slot].times + 1 if slot in self._rests else 1
             seconds = min(LONGEST, SHORTEST * 2.0 ** min(times - 1, 16))
             until = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=seconds)
-            self._rests[slot] = _Backoff(times, SlotTrouble(why, until), self._now() + seconds)
+            self._rests[slot] = _Backoff(times, SlotTrouble(reason, until), self._now() + seconds)
 
     def worked(self, slot: str) -> None:
         """Records a success, which resets the backoff."""

@@ -49,7 +49,7 @@ class TemplateStore(Protocol):
         """Waits until nobody else creates it, and yields an empty folder to create it in. Search again first."""
         ...
 
-    def keep(self, place: Path, what: StoredTemplate) -> Template:
+    def keep(self, folder: Path, stored: StoredTemplate) -> Template:
         """Stores the finished template and removes those that it replaces. Call within `making`."""
         ...
 
@@ -80,8 +80,8 @@ class LocalTemplateStore:
         self._templates = templates
         self.find, self.making = templates.find, templates.making
 
-    def keep(self, place: Path, what: StoredTemplate) -> Template:
-        template = self._templates.keep(place, **vars(what))
+    def keep(self, folder: Path, stored: StoredTemplate) -> Template:
+        template = self._templates.keep(folder, **vars(stored))
         self._templates.replace(template)
         return template
 
@@ -102,20 +102,20 @@ class PodTemplateStore:
     @contextmanager
     def making(self, key: str) -> Iterator[Path]:
         deadline = time.monotonic() + _MAKING_SECONDS
-        while not (place := self._supervisor.make(key)):
+        while not (folder := self._supervisor.make(key)):
             if time.monotonic() > deadline:
                 raise SupervisorError(
                     "another pod has been creating the template for too long", code="template_timeout"
                 )
             Event().wait(_LOOK_SECONDS)
         try:
-            yield Path(place)
+            yield Path(folder)
         finally:
             with suppress(SupervisorError):
                 self._supervisor.release(key)
 
-    def keep(self, place: Path, what: StoredTemplate) -> Template:
-        return self._supervisor.keep({"place": str(place), **asdict(what)})
+    def keep(self, folder: Path, stored: StoredTemplate) -> Template:
+        return self._supervisor.keep({"place": str(folder), **asdict(stored)})
 
     def check(self, folder: Path, image: MachineImage) -> None:
         files = image.files()

@@ -132,7 +132,7 @@ class K8sProvider:
             reason=f"pods in the namespace {self._namespace()}"
             # Their slots are not leased; the others are.
             + (f"; {len(troubles)} cannot start: {next(iter(troubles.values()))}" if troubles else "")
-            + "".join(f"; node {node}: {emulated_words(why)}" for node, why in sorted(slow.items())[:_MOST_NODES]),
+            + "".join(f"; node {node}: {emulated_words(cause)}" for node, cause in sorted(slow.items())[:_MOST_NODES]),
             programs=tuple(sorted({program for image in usable for program in image.programs})),
             need=largest(need_of(image) for image in usable),
             images=image_offers,
@@ -166,7 +166,10 @@ class K8sProvider:
         """See `ClusterProvider`: pods that do not start, and slots that pause after a failure."""
         if self._pods is None or self._watch is None or self._watch.trouble:
             return None
-        return {**self._rests.resting(), **{slot: SlotTrouble(why) for slot, why in self._pods.troubles().items()}}
+        return {
+            **self._rests.resting(),
+            **{slot: SlotTrouble(reason) for slot, reason in self._pods.troubles().items()},
+        }
 
     # ---- desktops
 

@@ -378,6 +378,6 @@ _HINT = "Run `deskarena doctor` to see what is missing; docs/internals/local-pro
 def _in_words(trial: Trial) -> str:
     """Limits in force, as text."""
     details = trial.details
-    limits = ", ".join(f"{what} by {how}" for what, how in details["limits"].items())
+    limits = ", ".join(f"{resource} by {how}" for resource, how in details["limits"].items())
     tree = [f"no accessibility tree: {trial.no_tree}"] if trial.no_tree else []
     return "; ".join([f"home: {details['home']}", f"limits: {limits}", *details["notes"], *tree])

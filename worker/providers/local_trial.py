@@ -42,7 +42,7 @@ def use(opened: OpenDesktop, programs: Mapping[str, Sequence[str]]) -> Trial:
     """
     desktop = opened.desktop
     no_tree = _no_tree(desktop)
-    broken = {name: why for name, command in programs.items() if (why := _broken(desktop, command))}
+    broken = {name: reason for name, command in programs.items() if (reason := _broken(desktop, command))}
     return Trial(opened.details, no_tree, broken)
 
 

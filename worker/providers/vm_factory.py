@@ -103,7 +103,7 @@ class VmFactory:
         if template.key != order.key:
             order = order.as_emulated(template.why_emulated)
         start = time.monotonic()
-        handle = _start_vm(lambda: supervisor.start(CLONE, order.machine, place=template.place))
+        handle = _start_vm(lambda: supervisor.start(CLONE, order.machine, folder=template.place))
         return _hand_over(_BootingVm(supervisor, handle, template.secret, start), order)
 
     def boot(
@@ -139,12 +139,12 @@ class VmFactory:
         """Creates it unless somebody else did while we waited. Raises like `prepare`, or OSError."""
         with ExitStack() as making:
             with _phase(bench.tracker, order, "lock"):
-                place = making.enter_context(bench.stock.making(order.key))
+                folder = making.enter_context(bench.stock.making(order.key))
             template = _find(bench, order)
             if template is not None:
                 return template
             try:
-                return self._make_template(bench, order, place)
+                return self._make_template(bench, order, folder)
             except _KvmBootFailed as error:
                 return self._make_emulated(bench, order, error.failure)
 
@@ -153,9 +153,9 @@ class VmFactory:
         logger.warning("%s does not boot with KVM (%s), retrying without", order.image.name, failure)
         emulated = order.as_emulated(f"the image did not boot with KVM: {failure}")
         try:
-            with bench.stock.making(emulated.key) as place:
+            with bench.stock.making(emulated.key) as folder:
                 # An existing one has no reason for replacing KVM, or it would have been found before.
-                return self._make_template(bench, emulated, place)
+                return self._make_template(bench, emulated, folder)
         except (MachineLost, SupervisorError):
             # It boots neither way, so the accelerator is not the reason: report the first failure.
             raise failure from None
@@ -207,14 +207,14 @@ class VmFactory:
         except (SupervisorError, OSError) as error:
             raise ClusterLost(f"templates cannot be searched: {error}", code="desktop_not_created") from error
 
-    def _make_template(self, bench: VmHost, order: VmRequest, place: Path) -> Template:
+    def _make_template(self, bench: VmHost, order: VmRequest, folder: Path) -> Template:
         start, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
         phase = partial(_phase, bench.tracker, order)
         with phase("check"):
             bench.stock.check(order.folder, order.image)
         logger.warning("creating a template of the image %s (%s)", order.image.name, order.machine.accelerator)
         with phase("start"):
-            handle = _boots_or(order, lambda: supervisor.start(MASTER, order.machine, secret=secret, place=place))
+            handle = _boots_or(order, lambda: supervisor.start(MASTER, order.machine, secret=secret, folder=folder))
         client = GuestDesktop(address_of(handle), secret, screen=order.screen)
         screen = _screen(supervisor, handle)
         try:
@@ -229,14 +229,16 @@ class VmFactory:
                 check_health(client, order.screen, frame, self._limits, pause=_pause)
             client.close()
             with phase("freeze"):
-                frozen = supervisor.freeze(handle, place)
+                frozen = supervisor.freeze(handle, folder)
         finally:
             client.close()
             supervisor.end(handle)
         seconds = {**handle.seconds, "boot": booted, "rest": rested, **frozen, "all": time.monotonic() - start}
         size = (order.screen.width, order.screen.height)
         why_emulated = order.host.acceleration.detail if order.host.gave_up_kvm else ""
-        return bench.stock.keep(place, StoredTemplate(order.key, order.image.name, size, secret, seconds, why_emulated))
+        return bench.stock.keep(
+            folder, StoredTemplate(order.key, order.image.name, size, secret, seconds, why_emulated)
+        )
 
 
 class _KvmBootFailed(Exception):  # noqa: N818 - says what happened.

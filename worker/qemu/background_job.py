@@ -37,9 +37,9 @@ class BackgroundJob:
         over: no more output follows.
     """
 
-    def __init__(self, what: str, files: Sequence[Path]) -> None:
+    def __init__(self, job: str, files: Sequence[Path]) -> None:
         """Starts it. Raises OSError."""
-        words = [sys.executable, "-S", "-m", "worker.qemu.background_job", str(os.getpid()), what]
+        words = [sys.executable, "-S", "-m", "worker.qemu.background_job", str(os.getpid()), job]
         self._text, self.over = b"", False
         self.output, writer = os.pipe()
         try:
@@ -80,12 +80,12 @@ class BackgroundJob:
             self._process.wait(_END_SECONDS)
 
 
-def run_job(what: str, files: Sequence[Path]) -> list[str]:
+def run_job(job: str, files: Sequence[Path]) -> list[str]:
     """Runs the job. Raises OSError."""
     results = []
     for path in files:
         with path.open("rb") as file:
-            if what == HASH:
+            if job == HASH:
                 results.append(hashlib.file_digest(file, "sha256").hexdigest())
             else:
                 os.fsync(file.fileno())
@@ -94,12 +94,12 @@ def run_job(what: str, files: Sequence[Path]) -> list[str]:
 
 def main() -> None:
     """Parses the command line, runs the job and prints the result."""
-    parent, what, *files = sys.argv[1:]
+    parent, job, *files = sys.argv[1:]
     kernel.die_with_parent(signal.SIGKILL)
     if os.getppid() != int(parent):
         return
     try:
-        output, code = json.dumps(run_job(what, [Path(file) for file in files])), 0
+        output, code = json.dumps(run_job(job, [Path(file) for file in files])), 0
     except OSError as error:
         output, code = str(error), 1
     sys.stdout.write(output + "\n")

@@ -60,14 +60,14 @@ class VmHandle:
     cause: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def end(self, why: str, cause: str) -> None:
+    def end(self, reason: str, cause: str) -> None:
         """Records its end; the first reason is kept."""
         if not self.dead:
-            self.dead, self.cause = why, cause
+            self.dead, self.cause = reason, cause
         self.ended.set()
 
-    def lose(self, why: str) -> None:
-        self.end(why, "supervisor_ended")
+    def lose(self, reason: str) -> None:
+        self.end(reason, "supervisor_ended")
 
 
 class SupervisorClient(SupervisorConnection[VmHandle]):
@@ -90,7 +90,7 @@ class SupervisorClient(SupervisorConnection[VmHandle]):
 
     # ---- requests
 
-    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", place: Path | None = None) -> VmHandle:
+    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", folder: Path | None = None) -> VmHandle:
         """Starts a machine; see `VmSlot.start`.
 
         Raises:
@@ -98,13 +98,13 @@ class SupervisorClient(SupervisorConnection[VmHandle]):
         """
         request = {"op": "start", "kind": kind, "machine": machine.to_json(), "secret": secret}
         handle: VmHandle = self.request_field(
-            "handle", request | ({"place": str(place)} if place else {}), START_SECONDS
+            "handle", request | ({"place": str(folder)} if folder else {}), START_SECONDS
         )
         return handle
 
-    def freeze(self, handle: VmHandle, place: Path) -> Mapping[str, float]:
+    def freeze(self, handle: VmHandle, folder: Path) -> Mapping[str, float]:
         """Makes a template from a master. Returns seconds by phase. Raises SupervisorError."""
-        request = {"op": "freeze", "machine": handle.name, "place": str(place)}
+        request = {"op": "freeze", "machine": handle.name, "place": str(folder)}
         seconds: Mapping[str, float] = self.request_field("seconds", request, _FREEZE_SECONDS)
         return seconds
 
@@ -139,14 +139,14 @@ class SupervisorClient(SupervisorConnection[VmHandle]):
         """Any request that `worker.qemu.supervisor` supports. Raises SupervisorError."""
         return self._conversation.ask(question, seconds)
 
-    def request_field(self, what: str, question: Message, seconds: float = _QUICK_SECONDS) -> Any:
+    def request_field(self, field: str, question: Message, seconds: float = _QUICK_SECONDS) -> Any:
         """One field of the response. Raises SupervisorError, also if the field is missing."""
         answer = self.ask(question, seconds)
-        if what not in answer:
+        if field not in answer:
             raise SupervisorError(
-                f"the supervisor's response to {question['op']!r} has no {what!r}", code="invalid_response"
+                f"the supervisor's response to {question['op']!r} has no {field!r}", code="invalid_response"
             )
-        return answer[what]
+        return answer[field]
 
     def close(self) -> None:
         """Disconnects; returns when its machines are gone, unless it no longer responds. Safe to call twice."""
@@ -191,10 +191,10 @@ class SlotSupervisor(SupervisorClient):
         Raises:
             SupervisorError: It could not start.
         """
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = start_process(theirs.fileno(), overlays)
-        super().__init__(ours)
+        own_end, child_end = socket.socketpair()
+        with child_end:
+            self._process = start_process(child_end.fileno(), overlays)
+        super().__init__(own_end)
         message = self._wait_started()
         self.folder, self.qemu = Path(message["folder"]), str(message["qemu"])
 

@@ -27,7 +27,7 @@ def small_image(content: bytes, size: int) -> bytes:
     second_level = len(image)
     data = [content[at : at + _CLUSTER].ljust(_CLUSTER, b"\0") for at in range(0, len(content), _CLUSTER)]
     places = [second_level + (number + 1) * _CLUSTER for number in range(len(data))]
-    table = b"".join(struct.pack(">Q", place | _COPIED) for place in places)
+    table = b"".join(struct.pack(">Q", offset | _COPIED) for offset in places)
     image[first_level : first_level + _ENTRY] = struct.pack(">Q", second_level | _COPIED)
     used = second_level // _CLUSTER + 1 + len(data)
     image[counts : counts + 2 * used] = struct.pack(f">{used}H", *([1] * used))

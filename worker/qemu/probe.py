@@ -131,14 +131,14 @@ def probe_host() -> Iterator[ProbeHost]:
 
     Files left by a killed process are in its `RuntimeDir`, so the next one removes them.
     """
-    place = RuntimeDir()
+    runtime = RuntimeDir()
     try:
-        folder = place.path / "probe"
+        folder = runtime.path / "probe"
         folder.mkdir(mode=0o700)
-        slot = VmSlot(place.path, folder)
+        slot = VmSlot(runtime.path, folder)
         try:
             yield ProbeHost(slot, folder)
         finally:
             slot.close()
     finally:
-        place.remove()
+        runtime.remove()

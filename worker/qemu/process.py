@@ -68,7 +68,7 @@ class Qemu:
         """
         self.verdict, self.restarts = "", True
         self.cause = ""
-        ours, theirs = monitor
+        own_end, child_end = monitor
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         self.words_fd = reader
@@ -81,7 +81,7 @@ class Qemu:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=writer,
-                pass_fds=(*fds, theirs.fileno()),
+                pass_fds=(*fds, child_end.fileno()),
                 start_new_session=True,
                 # After changing the user, which resets the parent-death signal.
                 preexec_fn=partial(bind_to_parent, os.getpid()),  # noqa: PLW1509 - one thread: see above.
@@ -91,17 +91,17 @@ class Qemu:
             )
         except (OSError, subprocess.SubprocessError) as error:
             os.close(reader)
-            ours.close()
+            own_end.close()
             raise QemuFailed(f"{words[0]} cannot be started: {error}", code="program_not_started") from error
         finally:
             # Its end is visible only if nobody else holds them.
             os.close(writer)
-            theirs.close()
+            child_end.close()
         self.pid_fd = os.pidfd_open(self._process.pid)
         try:
-            self.qmp = Qmp(ours, seconds=_START_SECONDS)
+            self.qmp = Qmp(own_end, seconds=_START_SECONDS)
         except QmpLost as error:
-            ours.close()
+            own_end.close()
             self._kill()
             raise QemuFailed(f"QEMU did not start: {self.last_words() or error}", code="qemu_not_started") from error
 

@@ -130,17 +130,17 @@ class RemoteSupervisor(SupervisorClient):
                 "the pod's supervisor has another version: it does not report its qemu", code="version_differs"
             ) from error
 
-    def lost(self, why: str) -> CodedError:
-        return LeaseSuperseded(why) if self.shown_out else super().lost(why)
+    def lost(self, reason: str) -> CodedError:
+        return LeaseSuperseded(reason) if self.shown_out else super().lost(reason)
 
     def news(self, message: dict[str, Any]) -> None:
         """See `SupervisorClient`; also records that access was ended."""
         self.shown_out = self.shown_out or message["event"] == "refused"
         super().news(message)
 
-    def lose(self, why: str) -> None:
+    def lose(self, reason: str) -> None:
         """Gives it up: it is known from elsewhere to be gone. Its machines end with that reason."""
-        self.gone = why
+        self.gone = reason
         self._conversation.hang_up()
 
     def host(self, accelerator: str) -> dict[str, Any]:

@@ -197,17 +197,17 @@ class VmSlot:
         return running.qemu.look()
 
     def _files(self, request: StartRequest, opened: _OpenFiles) -> MachineFiles:
-        machine, place = request.machine, request.place
+        machine, folder = request.machine, request.place
         blank = empty_overlay(machine.disk_size)
         memory = below = settings = ""
         disk = self._disk(request, opened)
         if request.kind == MASTER:
-            memory = opened.writable(template.blank_memory(place, machine.memory_mib * 2**20))
-            overlay = opened.named(place / template.DISK, blank)
+            memory = opened.writable(template.blank_memory(folder, machine.memory_mib * 2**20))
+            overlay = opened.named(folder / template.DISK, blank)
         else:
             overlay = opened.nameless(self._overlays, blank)
         if request.kind == CLONE:
-            memory, below = opened.path(place / template.MEMORY), opened.path(place / template.DISK)
+            memory, below = opened.path(folder / template.MEMORY), opened.path(folder / template.DISK)
         if machine.firmware_vars:
             settings = opened.nameless(self._overlays, Path(machine.firmware_vars).read_bytes())
         return MachineFiles(
@@ -235,7 +235,7 @@ class VmSlot:
             )
         return name
 
-    def freeze(self, name: str, place: Path) -> list[Path]:
+    def freeze(self, name: str, folder: Path) -> list[Path]:
         """Makes the rest of a template from a master, which ends.
 
         Returns:
@@ -247,7 +247,7 @@ class VmSlot:
         running = self.machines[name]
         running.qemu.ask("stop")
         _ignore_shared(running.qemu)
-        state = os.open(place / template.STATE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        state = os.open(folder / template.STATE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             running.qemu.ask("getfd", {"fdname": "state"}, fds=[state])
             running.qemu.ask("migrate", {"uri": "fd:state"})
@@ -258,7 +258,7 @@ class VmSlot:
             running.qemu.quit()
         finally:
             self.end(name)
-        return template.settle(place)
+        return template.settle(folder)
 
     def picture(self, name: str) -> str:
         """The machine's screen as base64 PNG, from QEMU; also works with a frozen guest.
@@ -346,12 +346,12 @@ def _take_picture(qemu: Qemu, memory: int) -> None:
         qemu.ask("remove-fd", {"fdset-id": 1}, seconds=PICTURE_SECONDS)
 
 
-def _load(running: RunningVm, place: Path) -> None:
+def _load(running: RunningVm, folder: Path) -> None:
     """Loads a template's state into a clone and starts it."""
     start = time.monotonic()
     qemu = running.qemu
     _ignore_shared(qemu)
-    with (place / template.STATE).open("rb") as state:
+    with (folder / template.STATE).open("rb") as state:
         qemu.ask("getfd", {"fdname": "state"}, fds=[state.fileno()])
     qemu.ask("migrate-incoming", {"uri": "fd:state"})
     _await_migration(qemu, _LOAD_SECONDS)

@@ -66,7 +66,7 @@ class SupervisorSession:
         self,
         connection: socket.socket,
         slot: VmSlot,
-        place: RuntimeDir,
+        runtime: RuntimeDir,
         *,
         volumes: Volumes | None = None,
         door: AccessGate | None = None,
@@ -76,11 +76,11 @@ class SupervisorSession:
         Args:
             connection: to the worker.
             slot: runs the machines.
-            place: the supervisor's own folder.
+            runtime: the supervisor's own folder.
             volumes: of a pod.
             door: admits another worker, which then has the slot.
         """
-        self._connection, self._slot, self._place = connection, slot, place
+        self._connection, self._slot, self._runtime = connection, slot, runtime
         self._volumes, self._door = volumes, door
         self.successor: socket.socket | None = None
         self._host: dict[str, Any] | None = None
@@ -100,7 +100,7 @@ class SupervisorSession:
     def run(self) -> None:
         """Serves until the worker is gone or requests the stop; no machine is left then."""
         self._connection.settimeout(_SEND_SECONDS)
-        self._tell({"event": "started", "pid": os.getpid(), "folder": str(self._place.path), "qemu": qemu_version()})
+        self._tell({"event": "started", "pid": os.getpid(), "folder": str(self._runtime.path), "qemu": qemu_version()})
         while not self._stopping:
             self._turn()
         with contextlib.suppress(QemuFailed):
@@ -129,9 +129,9 @@ class SupervisorSession:
             self.successor, self._stopping = entered, True
         return ready
 
-    def _run_job(self, what: str, files: Sequence[Path]) -> list[str]:
+    def _run_job(self, job: str, files: Sequence[Path]) -> list[str]:
         """Result of a job. A running one is given up when another worker comes. Raises QemuFailed."""
-        with BackgroundJob(what, files) as chore:
+        with BackgroundJob(job, files) as chore:
             while not chore.over:
                 if chore.output in self._heard(chore.output):
                     chore.hear()
@@ -251,13 +251,13 @@ def _supervise(
 ) -> socket.socket | None:
     """Serves one worker; returns the connection of the next one, if it is there already."""
     volumes = Volumes(Path(options.images), Path(options.templates)) if options.images else None
-    place = RuntimeDir()
+    runtime = RuntimeDir()
     try:
-        slot = VmSlot(place.path, Path(options.overlays), forward=options.forward, most=options.overlay_bytes)
-        supervisor = SupervisorSession(connection, slot, place, volumes=volumes, door=door)
+        slot = VmSlot(runtime.path, Path(options.overlays), forward=options.forward, most=options.overlay_bytes)
+        supervisor = SupervisorSession(connection, slot, runtime, volumes=volumes, door=door)
         supervisor.run()
     finally:
-        place.remove()
+        runtime.remove()
     return supervisor.successor
 
 

@@ -13,23 +13,23 @@ MEMORY, STATE, DISK, ABOUT = "memory", "state", "disk.qcow2", "template.json"
 GOLDEN = "golden.json"
 
 
-def blank_memory(place: Path, size: int) -> Path:
+def blank_memory(folder: Path, size: int) -> Path:
     """File for the memory of a master; sparse until the guest writes."""
-    file = place / MEMORY
+    file = folder / MEMORY
     with file.open("wb") as memory:
         memory.truncate(size)
     return file
 
 
-def note_disk(place: Path, fd: int) -> None:
+def note_disk(folder: Path, fd: int) -> None:
     """Records the golden disk that the master starts with. Args: fd: the open disk."""
-    (place / GOLDEN).write_text(json.dumps(_disk(fd)) + "\n")
+    (folder / GOLDEN).write_text(json.dumps(_disk(fd)) + "\n")
 
 
-def goes_with(place: Path, fd: int) -> bool:
+def goes_with(folder: Path, fd: int) -> bool:
     """Whether a disk is the one that the master started with. Args: fd: the open disk."""
     try:
-        noted = json.loads((place / GOLDEN).read_text())
+        noted = json.loads((folder / GOLDEN).read_text())
     except FileNotFoundError:
         return True  # It was made by a release that noted nothing.
     return bool(noted == _disk(fd))
@@ -41,12 +41,12 @@ def _disk(fd: int) -> dict[str, int]:
     return {"size": info.st_size, "mtime_ns": info.st_mtime_ns}
 
 
-def give_up(place: Path) -> None:
+def give_up(folder: Path) -> None:
     """Invalidates it: it is no longer found, and is created again when needed. Running clones continue."""
-    (place / ABOUT).unlink(missing_ok=True)
+    (folder / ABOUT).unlink(missing_ok=True)
 
 
-def settle(place: Path) -> list[Path]:
+def settle(folder: Path) -> list[Path]:
     """Makes a master's files readable for clones, which have their own user ids. Returns the files.
 
     They still have to be flushed to disk, which takes time.
@@ -54,7 +54,7 @@ def settle(place: Path) -> list[Path]:
     The folder itself stays private: a clone gets the files as descriptors. QEMU 7 opens memory for writing even if it
     only copies on write, so that file must allow it.
     """
-    modes = {place / MEMORY: 0o666, place / STATE: 0o600, place / DISK: 0o444}
+    modes = {folder / MEMORY: 0o666, folder / STATE: 0o600, folder / DISK: 0o444}
     for file, mode in modes.items():
         if os.getuid() == 0:
             os.chown(file, 0, 0)

@@ -61,13 +61,13 @@ class Templates:
 
     def find(self, key: str) -> Template | None:
         """The template with that key; None if there is none, or it is damaged."""
-        place = self._folder / key
+        folder = self._folder / key
         try:
-            fields = json.loads((place / ABOUT).read_text())
-            template = Template.from_json({**fields, "place": place})
+            fields = json.loads((folder / ABOUT).read_text())
+            template = Template.from_json({**fields, "place": folder})
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return template if template.key == key and _sizes(place) == dict(template.sizes) else None
+        return template if template.key == key and _sizes(folder) == dict(template.sizes) else None
 
     def all(self) -> list[Template]:
         if not self._folder.is_dir():
@@ -88,19 +88,19 @@ class Templates:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (self._folder / f"{key}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            place = self._folder / f"{_UNDONE}{key}"
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir(mode=0o700)
+            folder = self._folder / f"{_UNDONE}{key}"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
             try:
-                yield place
+                yield folder
             finally:
-                shutil.rmtree(place, ignore_errors=True)
+                shutil.rmtree(folder, ignore_errors=True)
 
-    def keep(self, place: Path, *, key: str, image: str, screen: tuple[int, int], **fields: Any) -> Template:
+    def keep(self, folder: Path, *, key: str, image: str, screen: tuple[int, int], **fields: Any) -> Template:
         """Stores the finished template under its name. Must be called within `making`.
 
         Args:
-            place: folder where it was created.
+            folder: folder where it was created.
             key: as in Template, like the others.
             image: name of the image.
             screen: width and height in pixels.
@@ -109,15 +109,15 @@ class Templates:
         Raises:
             OSError: It cannot be written.
         """
-        template = Template(place=place, key=key, image=image, screen=screen, sizes=_sizes(place), **fields)
-        about = place / ABOUT
+        template = Template(place=folder, key=key, image=image, screen=screen, sizes=_sizes(folder), **fields)
+        about = folder / ABOUT
         about.touch(mode=0o600)
         about.write_text(json.dumps({**template.to_json(), "place": ""}, indent=2) + "\n")
         with about.open("rb") as written:
             os.fsync(written.fileno())
         final = self._folder / key
         shutil.rmtree(final, ignore_errors=True)
-        place.rename(final)
+        folder.rename(final)
         return Template(**{**asdict(template), "place": final})
 
     def remove(self, template: Template) -> None:
@@ -132,5 +132,5 @@ class Templates:
                 self.remove(stored)
 
 
-def _sizes(place: Path) -> dict[str, int]:
-    return {name: (place / name).stat().st_size for name in (MEMORY, STATE, DISK)}
+def _sizes(folder: Path) -> dict[str, int]:
+    return {name: (folder / name).stat().st_size for name in (MEMORY, STATE, DISK)}

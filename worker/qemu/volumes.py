@@ -48,11 +48,11 @@ class Volumes:
         """An empty folder to create a template in; empty text while somebody else creates it."""
         with ExitStack() as stack:
             try:
-                place = stack.enter_context(self._templates.making(key, wait=False))
+                folder = stack.enter_context(self._templates.making(key, wait=False))
             except BlockingIOError:
                 return ""
             self._making[key] = stack.pop_all()
-        return str(place)
+        return str(folder)
 
     def release(self, key: str) -> None:
         """Ends the creation; an unfinished template is removed. Safe to call twice."""

@@ -121,11 +121,11 @@ class Dispatcher:
         worker_id, info = self._heart.worker_id, self._info
         return None if worker_id is None or info is None else (worker_id, info.name)
 
-    def on_takeover(self, lease_id: UUID, why: str) -> None:
+    def on_takeover(self, lease_id: UUID, reason: str) -> None:
         """Somebody else has the slot of that lease now: its attempt stops without writing."""
         for hold in self._holds.all():
             if hold.ticket.lease_id == lease_id:
-                hold.stop(LeaseLost(f"the lease was taken over: {why}"))
+                hold.stop(LeaseLost(f"the lease was taken over: {reason}"))
 
     def wake(self) -> None:
         """There may be work. Thread-safe, cheap."""
@@ -298,11 +298,11 @@ class Dispatcher:
             self._holds.remove(hold)
             raise
 
-    def _hand_back(self, batch: Sequence[Claim], why: str) -> None:
+    def _hand_back(self, batch: Sequence[Claim], why_released: str) -> None:
         """Returns attempts as lost to the cluster, before any started; if that fails, their leases expire."""
         for claim in batch:
             try:
-                self._database.once(partial(claims.release_lease, lease_id=claim.lease_id, reason=why))
+                self._database.once(partial(claims.release_lease, lease_id=claim.lease_id, reason=why_released))
             except DeskarenaError as error:
                 logger.warning("lease not returned: %s", error.message)
 
@@ -336,11 +336,11 @@ class Dispatcher:
         for slot in slots:
             slot.join(max(0.0, deadline - time.monotonic()))
 
-    def _tell(self, what: Callable[[Session, UUID], None]) -> None:
+    def _tell(self, report: Callable[[Session, UUID], None]) -> None:
         worker_id = self._heart.worker_id
         if worker_id is None:
             return
         try:
-            self._database.once(lambda session: what(session, worker_id))
+            self._database.once(lambda session: report(session, worker_id))
         except DeskarenaError as error:
             logger.warning("end of this worker not recorded: %s", error.message)

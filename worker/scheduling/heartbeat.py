@@ -76,13 +76,13 @@ class Heartbeat:
             return
         holds, sent_at = self._holds.all(), time.monotonic()
         try:
-            ours, cancelled = self._database.once(lambda session: _ask(session, worker_id, holds))
+            renewed, cancelled = self._database.once(lambda session: _ask(session, worker_id, holds))
         except NotFound as error:
             logger.warning("%s: registering again", error.message)
-            self._worker_id, ours, cancelled = None, set(), {}
+            self._worker_id, renewed, cancelled = None, set(), {}
         for hold in holds:
             lease_id = hold.ticket.lease_id
-            if lease_id not in ours:
+            if lease_id not in renewed:
                 hold.stop(LeaseLost("the lease was taken over: no heartbeat reached the database in time"))
                 continue
             hold.renewed(sent_at)
@@ -93,9 +93,11 @@ class Heartbeat:
 def _ask(session: Session, worker_id: UUID, holds: list[HeldLease]) -> tuple[set[UUID], dict[UUID, Fence]]:
     """Leases that are still ours, and the attempts that must stop because their run was cancelled."""
     waits = {hold.ticket.lease_id: wait for hold in holds if (wait := hold.waits()) is not None}
-    ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in holds], waits)
-    fences = {hold.ticket.lease_id: hold.fence for hold in holds if hold.ticket.lease_id in ours}
-    return ours, {lease: fence for lease, fence in fences.items() if fence is not None and _cancelled(session, fence)}
+    renewed = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in holds], waits)
+    fences = {hold.ticket.lease_id: hold.fence for hold in holds if hold.ticket.lease_id in renewed}
+    return renewed, {
+        lease: fence for lease, fence in fences.items() if fence is not None and _cancelled(session, fence)
+    }
 
 
 def _cancelled(session: Session, fence: Fence) -> bool:

@@ -54,8 +54,8 @@ def copy_artifacts(
     except DeskarenaError as error:
         words = error.text
         raise CliError(words, exit_code=ExitCode.INFRASTRUCTURE, code=error.code) from error
-    for sha256, why in sorted(report.bad.items()):
-        progress(f"Not copied: {sha256}: {why}")
+    for sha256, reason in sorted(report.bad.items()):
+        progress(f"Not copied: {sha256}: {reason}")
     result = {"copied": report.copied, "there": report.there, "not_copied": len(report.bad)}
     print_object(result, output, lambda row: print("{copied} copied, {there} there, {not_copied} not".format(**row)))
     if report.bad:

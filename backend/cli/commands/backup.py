@@ -51,8 +51,8 @@ def backup(
         report = make_backup(url, store, target, release=_release(), models=settings.models_path, tell=progress)
         removed = target.prune(keep)[0] if keep else 0
     result = {**vars(report), "removed_snapshots": removed}
-    for sha256, why in sorted(report.bad.items())[:MOST_PROBLEMS]:
-        progress(f"Not backed up: {sha256}: {why}")
+    for sha256, reason in sorted(report.bad.items())[:MOST_PROBLEMS]:
+        progress(f"Not backed up: {sha256}: {reason}")
     print_object(
         result,
         output,
@@ -121,27 +121,28 @@ def verify(
         if folder is not None:
             source = BackupFolder(folder.expanduser().absolute())
             snapshot = source.snapshot(name)
-            result, what = verify_backup(source, snapshot, progress), f"snapshot {snapshot.name}"
+            result, subject = verify_backup(source, snapshot, progress), f"snapshot {snapshot.name}"
         else:
             settings = _settings(data)
             with existing_database(settings.data_dir, os.environ) as url:
-                result, what = verify_installation(url, open_store(settings), progress), "installation"
-    _report(result, output, f"{what} verified")
+                result, subject = verify_installation(url, open_store(settings), progress), "installation"
+    _report(result, output, f"{subject} verified")
 
 
-def _report(result: "Verification", output: Output, what: str) -> None:
+def _report(result: "Verification", output: Output, subject: str) -> None:
     row: dict[str, Any] = vars(result)
-    print_object(row, output, lambda _: _print_problems(result, what))
+    print_object(row, output, lambda _: _print_problems(result, subject))
     _exit(good=result.is_good)
 
 
-def _print_problems(result: "Verification", what: str) -> None:
+def _print_problems(result: "Verification", subject: str) -> None:
     rows = f"{result.rows} rows, " if result.rows else ""
     print(
-        f"{what}: {rows}{result.artifacts} artifacts good, {len(result.missing)} missing, {len(result.damaged)} damaged"
+        f"{subject}: {rows}{result.artifacts} artifacts intact, "
+        f"{len(result.missing)} missing, {len(result.damaged)} damaged"
     )
     problems = [f"missing: {sha256}" for sha256 in result.missing]
-    problems += [f"damaged: {name}: {why}" for name, why in sorted(result.damaged.items())]
+    problems += [f"damaged: {name}: {reason}" for name, reason in sorted(result.damaged.items())]
     for line in problems[:MOST_PROBLEMS]:
         print(line)
     if len(problems) > MOST_PROBLEMS:

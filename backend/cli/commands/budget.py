@@ -12,7 +12,7 @@ from backend.cli.errors import UsageError
 from backend.cli.options import OutputForm, Server
 from backend.cli.output import Output, Row, print_rows
 
-app = typer.Typer(help="Show and change what the project may spend.", no_args_is_help=True)
+app = typer.Typer(help="Show and change the project's budgets.", no_args_is_help=True)
 NONE = "none"
 MEASURES = {"usd": "USD", "tokens": "tokens", "desktop_hours": "desktop hours"}
 
@@ -36,7 +36,7 @@ def set_budget(  # noqa: PLR0913, PLR0917 - its options
     period: Annotated[Period, typer.Argument(help="Each calendar month, or all time.")],
     usd: Annotated[str | None, typer.Option(metavar="USD", help="US dollars, or 'none'.")] = None,
     tokens: Annotated[str | None, typer.Option(metavar="N", help="Tokens, or 'none'.")] = None,
-    desktop_hours: Annotated[str | None, typer.Option(metavar="HOURS", help="Hours of desktops, or 'none'.")] = None,
+    desktop_hours: Annotated[str | None, typer.Option(metavar="HOURS", help="Desktop hours, or 'none'.")] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:

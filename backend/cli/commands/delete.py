@@ -56,8 +56,8 @@ def delete_configuration(
     configuration: ConfigurationId, yes: Yes = False, output: OutputForm = Output.TABLE, server: Server = None
 ) -> None:
     """Delete a configuration with its runs."""
-    what = f"configuration {configuration} and its runs"
-    _delete(f"/configurations/{configuration}", what, yes=yes, output=output, server=server)
+    subject = f"configuration {configuration} and its runs"
+    _delete(f"/configurations/{configuration}", subject, yes=yes, output=output, server=server)
 
 
 @app.command("draft")
@@ -74,8 +74,8 @@ def delete_benchmark(
     server: Server = None,
 ) -> None:
     """Delete a benchmark with all its versions, and the runs and studies on them."""
-    what = f"benchmark {name} with its runs and studies"
-    _delete(f"/benchmarks/{quote(name, safe='')}", what, yes=yes, output=output, server=server)
+    subject = f"benchmark {name} with its runs and studies"
+    _delete(f"/benchmarks/{quote(name, safe='')}", subject, yes=yes, output=output, server=server)
 
 
 @app.command("list")
@@ -85,11 +85,11 @@ def list_deletions(limit: Limit = DEFAULT_LIMIT, output: OutputForm = Output.TAB
         print_rows(api.items("/deletions", limit), output, DELETIONS, empty="Nothing was deleted.")
 
 
-def _delete(path: str, what: str, *, yes: bool, output: Output, server: str | None) -> None:
+def _delete(path: str, subject: str, *, yes: bool, output: Output, server: str | None) -> None:
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError("There is no terminal to ask for confirmation. Add --yes.", code="option_missing")
-        typer.confirm(f"Delete {what}? This cannot be undone.", abort=True, err=True)
+        typer.confirm(f"Delete {subject}? This cannot be undone.", abort=True, err=True)
     with Api(server) as api:
         print_object(api.delete(path), output, _show)
 

@@ -59,4 +59,4 @@ def _id_token(file: Path | None, audience: str) -> str:
             return str(answer.json()["value"])
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
         pass
-    raise CliError("GitHub gave the job no id token: try again.", code="no_id_token")
+    raise CliError("GitHub did not issue an id token for the job. Try again.", code="no_id_token")

@@ -13,7 +13,9 @@ app = typer.Typer(help="Show and change how long data are kept.", no_args_is_hel
 RULES = {"run_days": "runs", "draft_days": "drafts", "screen_days": "screens", "disk_quota_mib": "quota (MiB)"}
 NEVER = "none"
 Rule = Annotated[str | None, typer.Option(metavar="DAYS", help="Age in days, or 'none'.")]
-DaysOption = Annotated[int | None, typer.Option(min=1, metavar="DAYS", help="Age in place of the project's rule.")]
+DaysOption = Annotated[
+    int | None, typer.Option(min=1, metavar="DAYS", help="Age in days instead of the project's rule.")
+]
 
 
 @app.command()

@@ -207,8 +207,8 @@ def publish(
     """Publish approved drafts as the benchmark's next version. Earlier versions stay available."""
     with Api(server) as api:
         reply = api.post("/drafts/publish", {"benchmark": benchmark, "drafts": drafts or []})
-    words = f"{reply['benchmark']}: version {reply['version']}, {reply['tasks']} tasks, {len(reply['drafts'])} new"
-    print_object(reply, output, lambda _: print(words))
+    message = f"{reply['benchmark']}: version {reply['version']}, {reply['tasks']} tasks, {len(reply['drafts'])} new"
+    print_object(reply, output, lambda _: print(message))
 
 
 @app.command()

@@ -49,11 +49,11 @@ def environment(settings: ChildSettings, outer: Mapping[str, str]) -> dict[str, 
         settings: Settings determined by this stack.
         outer: The caller's environment; its DESKARENA_ and OpenTelemetry's variables are passed on.
     """
-    ours = {name: value for name, value in outer.items() if name.startswith(PREFIXES)}
+    own_settings = {name: value for name, value in outer.items() if name.startswith(PREFIXES)}
     return {
         "PATH": FALLBACK_PATH,
         **{name: outer[name] for name in INHERITED if name in outer},
-        **ours,
+        **own_settings,
         "LANG": "C.UTF-8",
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",

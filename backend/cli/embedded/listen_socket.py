@@ -21,7 +21,7 @@ def check_exposure(host: str, *, token: str, accounts: bool) -> None:
     """
     if 0 < len(token) < SHORTEST_TOKEN:
         raise UsageError(
-            f"DESKARENA_TOKEN has fewer than {SHORTEST_TOKEN} characters; `openssl rand -hex 16` makes one.",
+            f"DESKARENA_TOKEN has fewer than {SHORTEST_TOKEN} characters; `openssl rand -hex 16` creates one.",
             code="token_too_short",
         )
     if not token and not accounts and not is_loopback(host):

@@ -19,9 +19,9 @@ def outcome(episode: Mapping[str, Any]) -> str:
         return str(episode["outcome"])
     state = str(episode["state"]).replace("_", " ")
     waiting = episode.get("waiting") or {}
-    why = waiting.get("reason") or episode["reason"]
+    reason = waiting.get("reason") or episode["reason"]
     begins = f"; starts about {waiting['starts_at'][11:16]} UTC" if waiting.get("starts_at") else ""
-    return f"{state}: {why}{begins}" if why else state
+    return f"{state}: {reason}{begins}" if reason else state
 
 
 def seconds(phases: Mapping[str, float]) -> str:

@@ -129,14 +129,14 @@ def token_after_blocks(text: str) -> tuple[Action, ...]:
 
 
 def _block(text: str, *, closed: bool) -> Block:
-    first, line_end, rest = text.partition("\n")
+    first, line_end, remainder = text.partition("\n")
     if not first.strip() and (below := _LABEL_BELOW.match(text)):
         return Block(below[1].lower(), text[below.end() :], closed)
     word = first.strip() if len(first) < 100 else ""  # noqa: PLR2004 - a label is short.
     if line_end and (more := _LABEL_WITH_MORE.fullmatch(word)):
-        return Block((more[1] or more[2]).lower(), rest, closed)
+        return Block((more[1] or more[2]).lower(), remainder, closed)
     if line_end and word not in TOKENS and _LABEL.fullmatch(word):
-        return Block(word.lower(), rest, closed)
+        return Block(word.lower(), remainder, closed)
     if inline := _INLINE_LABEL.match(text):
         return Block(inline[1], text[inline.end() :], closed)
     return Block("", text, closed)

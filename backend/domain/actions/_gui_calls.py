@@ -89,8 +89,8 @@ _BEHIND_CALLS: Mapping[str, Sequence[GuiCall]] = {
 
 def unreadable(text: str, example: str) -> InvalidAction:
     """The error of a text that has no call."""
-    words = f"there is no action that can be read in {short(text.strip()[:100])}"
-    return InvalidAction(words, code="action_missing", hint=f"For example {example}")
+    message = f"there is no action that can be read in {short(text.strip()[:100])}"
+    return InvalidAction(message, code="action_missing", hint=f"For example {example}")
 
 
 def unknown(name: str, names: Collection[str], path: str = "") -> InvalidAction:
@@ -166,21 +166,21 @@ def _tagged_calls(text: str, names: Collection[str], example: str) -> Sequence[G
     return calls
 
 
-def _function_call(call: re.Match[str], rest: str, example: str) -> GuiCall:
-    inner = rest.strip().rstrip(";,.").rstrip()
+def _function_call(call: re.Match[str], remainder: str, example: str) -> GuiCall:
+    inner = remainder.strip().rstrip(";,.").rstrip()
     if not inner.endswith(")"):
-        raise unreadable(call[0] + rest, example)
+        raise unreadable(call[0] + remainder, example)
     arguments, inner, position = dict[str, Any](), inner[:-1], 0
     while inner[position:].strip():
         key = _KEY.match(inner, position)
         if key is None:
-            raise unreadable(call[0] + rest, example)
+            raise unreadable(call[0] + remainder, example)
         quote = inner[key.end() : key.end() + 1]
         quoted = quote in _QUOTED_END
         start = key.end() + quoted
         end = (_QUOTED_END[quote] if quoted else _BARE_END).search(inner, start)
         if end is None:
-            raise unreadable(call[0] + rest, example)
+            raise unreadable(call[0] + remainder, example)
         # A match of a quote begins with the escaped backslashes before it, which are text.
         value = inner[start : end.start() + len(end[0]) - len(end[0].lstrip("\\"))]
         arguments[key[1].lower()] = _ESCAPED.sub(_unescape, value) if quoted else value.strip()
@@ -308,8 +308,8 @@ def tool_call(name: Any, arguments: Any) -> GuiCall:
         raise InvalidAction(f"there is no tool {short(name)}", code="unknown_action", hint=f"There is {_TOOL}.")
     if isinstance(arguments, str):  # OpenAI's form of a call, which some templates copy.
         arguments = _object(arguments)
-    rest = {str(key).lower(): value for key, value in arguments.items()} if isinstance(arguments, Mapping) else {}
-    action = rest.pop("action", None)
+    lowered = {str(key).lower(): value for key, value in arguments.items()} if isinstance(arguments, Mapping) else {}
+    action = lowered.pop("action", None)
     if not isinstance(action, str):
         raise InvalidAction(
             "expected an object with an action",
@@ -317,7 +317,7 @@ def tool_call(name: Any, arguments: Any) -> GuiCall:
             path="arguments",
             hint="Such as left_click.",
         )
-    return GuiCall(action.strip().lower(), _with_point(rest))
+    return GuiCall(action.strip().lower(), _with_point(lowered))
 
 
 def action_lines(text: str, names: Mapping[str, str], example: str) -> Sequence[GuiCall]:
@@ -343,18 +343,18 @@ def _action_line(line: str, names: Mapping[str, str], example: str) -> GuiCall:
     match = _LINE.match(_TWO_WORDS.sub(r"\1_click", line))
     if match is None or not (match[1].isupper() or match[1].lower() in names):
         raise unreadable(line, example)
-    name, rest = match[1].lower(), match[2].strip()
+    name, remainder = match[1].lower(), match[2].strip()
     verb = names.get(name, "")
-    if not rest or (rest == "." and verb in _ENDS):
+    if not remainder or (remainder == "." and verb in _ENDS):
         return GuiCall(name)
-    inner = _IN_BRACKETS.match(rest)
+    inner = _IN_BRACKETS.match(remainder)
     if verb == "type" and inner:
         return GuiCall(name, {"text": inner[1]})
-    if verb == "scroll" and (scroll := _SCROLL.match(rest)):
+    if verb == "scroll" and (scroll := _SCROLL.match(remainder)):
         point = scroll["before"] or scroll["behind"]
         return GuiCall(name, {"text": scroll["way"], **({"point": point} if point else {})})
-    if _POINTS.match(rest) or numbers_of(rest):
-        return GuiCall(name, {"point": _BETWEEN_POINTS.sub(r"\1 \2", rest)})
+    if _POINTS.match(remainder) or numbers_of(remainder):
+        return GuiCall(name, {"point": _BETWEEN_POINTS.sub(r"\1 \2", remainder)})
     if inner is None:
         raise unreadable(line, example)
     return GuiCall(name, {"text": inner[1]})
@@ -375,8 +375,8 @@ def dictionaries(text: str, example: str) -> Sequence[GuiCall]:
 
 
 def _dictionary(value: Any, example: str) -> GuiCall:
-    rest = {str(key).lower(): part for key, part in value.items()} if isinstance(value, dict) else {}
-    name = rest.pop("action", None)
+    lowered = {str(key).lower(): part for key, part in value.items()} if isinstance(value, dict) else {}
+    name = lowered.pop("action", None)
     if not isinstance(name, str):
         raise unreadable(str(value), example)
-    return GuiCall(name.strip().lower().replace(" ", "_"), rest)
+    return GuiCall(name.strip().lower().replace(" ", "_"), lowered)

@@ -144,8 +144,8 @@ class _End(Parameters):
 Verb = tuple[type[Parameters], Callable[[Any, Screen], Sequence[Action]]]
 
 
-def _pointer_action(kind: ActionType, place: Place | None, screen: Screen, **more: Any) -> Action:
-    x, y = screen.at(*place) if place else (None, None)
+def _pointer_action(kind: ActionType, point: Place | None, screen: Screen, **more: Any) -> Action:
+    x, y = screen.at(*point) if point else (None, None)
     return Action(type=kind, x=x, y=y, **more)
 
 
@@ -184,9 +184,9 @@ def _scroll(args: _Scroll, screen: Screen) -> list[Action]:
     return [scrolled(args.direction, _SCROLL_CLICKS, screen.at(*args.at) if args.at else None)]
 
 
-def _scroll_by(clicks: int, place: Place | None, screen: Screen, *, across: bool) -> list[Action]:
+def _scroll_by(clicks: int, point: Place | None, screen: Screen, *, across: bool) -> list[Action]:
     amount = {"dx": clicks} if across else {"dy": clicks}
-    return [_pointer_action(ActionType.SCROLL, place, screen, **amount)]
+    return [_pointer_action(ActionType.SCROLL, point, screen, **amount)]
 
 
 def _pixels(*, across: bool) -> Verb:

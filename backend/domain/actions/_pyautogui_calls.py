@@ -25,8 +25,8 @@ class Spot(tuple[int, int]):
 class PyautoguiCalls:
     """Typed actions of calls. A call without an exact equivalent raises NotTypedError."""
 
-    def __init__(self, place: PointMap, platform: str) -> None:
-        self._place = place
+    def __init__(self, point_map: PointMap, platform: str) -> None:
+        self._place = point_map
         self._windows = platform == "Windows"
         self._functions: Mapping[str, Callable[..., Sequence[Action]]] = {
             "click": self._click,
@@ -78,28 +78,28 @@ class PyautoguiCalls:
         return {"x": across, "y": down}
 
     def _click(
-        self, x: Any = None, y: Any = None, clicks: Any = 1, interval: Any = 0.0, button: Any = "left", **rest: Any
+        self, x: Any = None, y: Any = None, clicks: Any = 1, interval: Any = 0.0, button: Any = "left", **timing: Any
     ) -> list[Action]:
-        _only_timing(rest, interval)
+        _only_timing(timing, interval)
         return [Action(type=ActionType.CLICK, button=button, clicks=_whole(clicks), **self._xy(x, y))]
 
     def _fixed_click(self, button: str, clicks: int) -> Callable[..., Sequence[Action]]:
-        def click(x: Any = None, y: Any = None, interval: Any = 0.0, **rest: Any) -> list[Action]:
-            if rest.get("button", button) != button:
+        def click(x: Any = None, y: Any = None, interval: Any = 0.0, **timing: Any) -> list[Action]:
+            if timing.get("button", button) != button:
                 raise NotTypedError
-            _only_timing({key: value for key, value in rest.items() if key != "button"}, interval)
+            _only_timing({key: value for key, value in timing.items() if key != "button"}, interval)
             return [Action(type=ActionType.CLICK, button=button, clicks=clicks, **self._xy(x, y))]
 
         return click
 
-    def _move(self, x: Any = None, y: Any = None, duration: Any = 0.0, **rest: Any) -> list[Action]:
-        _only_timing(rest, duration)
+    def _move(self, x: Any = None, y: Any = None, duration: Any = 0.0, **timing: Any) -> list[Action]:
+        _only_timing(timing, duration)
         return [Action(type=ActionType.MOVE_TO, **_require_point(self._xy(x, y)))]
 
     def _drag(
-        self, x: Any = None, y: Any = None, duration: Any = 0.0, tween: Any = None, button: Any = "left", **rest: Any
+        self, x: Any = None, y: Any = None, duration: Any = 0.0, tween: Any = None, button: Any = "left", **timing: Any
     ) -> list[Action]:
-        _only_timing(rest, duration)
+        _only_timing(timing, duration)
         if tween is not None:
             raise NotTypedError
         return [Action(type=ActionType.DRAG_TO, button=button, **_require_point(self._xy(x, y)))]
@@ -113,8 +113,8 @@ class PyautoguiCalls:
 
     def _wheel(self, axis: str) -> Callable[..., Sequence[Action]]:
         def scroll(clicks: Any, x: Any = None, y: Any = None) -> list[Action]:
-            turns, rest = divmod(_whole(clicks), _WINDOWS_WHEEL if self._windows else 1)
-            if rest or not turns or abs(turns) > MOST_WHEEL_CLICKS:
+            turns, remainder = divmod(_whole(clicks), _WINDOWS_WHEEL if self._windows else 1)
+            if remainder or not turns or abs(turns) > MOST_WHEEL_CLICKS:
                 raise NotTypedError
             return [Action(type=ActionType.SCROLL, **{axis: turns}, **self._xy(x, y))]
 
@@ -148,9 +148,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _only_timing(rest: Mapping[str, Any], pause: Any) -> None:
+def _only_timing(timing: Mapping[str, Any], pause: Any) -> None:
     """Raises NotTypedError for options other than pauses and durations, which we set ourselves."""
-    if not _is_number(pause) or set(rest) - {"duration", "interval"}:
+    if not _is_number(pause) or set(timing) - {"duration", "interval"}:
         raise NotTypedError
 
 

@@ -41,13 +41,13 @@ class _Reader:
         self.at += 1
         return char
 
-    def upto(self, end: str, what: str) -> str:
+    def upto(self, end: str, part: str) -> str:
         """The text before the next `end`, which is consumed."""
         # A brace is escaped by braces: `{}}`.
         stop = self.text.find(end, self.at + 1)
         if stop < 0:
             raise InvalidAction(
-                f"{what} is not closed",
+                f"{part} is not closed",
                 code="invalid_keys",
                 path="Args.keys",
                 hint="Write {{} or {(} for the sign itself.",

@@ -108,8 +108,8 @@ def _key(args: _Key, reader: "_Reader") -> Sequence[Action]:
 
 
 def _hold(args: _Hold, reader: "_Reader") -> Sequence[Action]:
-    rest = Action(type=ActionType.PYTHON, text=f"import time; time.sleep({args.duration!r})")
-    return with_keys_down(reader.keys(args.text), [rest])
+    pause = Action(type=ActionType.PYTHON, text=f"import time; time.sleep({args.duration!r})")
+    return with_keys_down(reader.keys(args.text), [pause])
 
 
 def _zoom(args: _Zoom, reader: "_Reader") -> Sequence[Action]:

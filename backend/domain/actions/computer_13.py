@@ -238,8 +238,8 @@ def _with_place(value: Any, sight: CoordinateFrame) -> Any:
     if mark is None:
         raise InvalidAction(f"there is no place of {short(element)}", code="unknown_element", path="element")
     x, y = mark.centre
-    rest = {key: part for key, part in _flat(value).items() if key not in {"element", "parameters"}}
-    return {**rest, "x": x, "y": y}
+    arguments = {key: part for key, part in _flat(value).items() if key not in {"element", "parameters"}}
+    return {**arguments, "x": x, "y": y}
 
 
 def _values(text: str, example: str) -> Sequence[Any]:

@@ -89,9 +89,9 @@ Write WAIT, DONE or FAIL in place of an answer to wait, to say that the task is 
         return self._actions([tool_call(call.name, call.arguments) for call in reply.calls], sight)
 
     def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
-        place = bare_place(text)
-        if place is not None:
-            x, y = self._screen(sight).at(*place)
+        point = bare_place(text)
+        if point is not None:
+            x, y = self._screen(sight).at(*point)
             return [Action(type=ActionType.CLICK, x=x, y=y)]
         return self._actions(self._format.read(text, self._format.verbs, self._format.example), sight)
 

@@ -188,5 +188,5 @@ def _actions(raw_action: Any, sight: CoordinateFrame, path: str) -> Sequence[Act
             hint=f"Known: {', '.join(_FORMS)}.",
         )
     form, build = _FORMS[name]
-    rest = {key: value for key, value in raw_action.items() if key != "type"}
-    return build(_Reader(sight, path), read(form, rest, path))
+    arguments = {key: value for key, value in raw_action.items() if key != "type"}
+    return build(_Reader(sight, path), read(form, arguments, path))

@@ -90,9 +90,11 @@ class Asker:
 
     def _setup_error(self, error: Invalid) -> AgentFailed | ModelApiFailed:
         """Turns a refusal of the first request into a setup error, which must not count as a score."""
-        words = f"the model's API refused the request: {error.message}"
+        message = f"the model's API refused the request: {error.message}"
         if self._answered:
-            return AgentFailed(words, code="model_context_full")
+            return AgentFailed(message, code="model_context_full")
         return ModelApiFailed(
-            words, code="model_request_rejected", hint="Look at the agent's parameters: model, sampling, extra fields."
+            message,
+            code="model_request_rejected",
+            hint="Look at the agent's parameters: model, sampling, extra fields.",
         )

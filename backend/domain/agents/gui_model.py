@@ -67,13 +67,13 @@ class GuiModel(ModelAgent):
             return None
         turns = turns[excluded:]
         system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
-        words = self.prompt("task", instruction=self.active_context.instruction)
+        text = self.prompt("task", instruction=self.active_context.instruction)
         messages = [message("system", system)]
         for number, turn in enumerate(turns):
             picture = turn.picture if len(turns) - number < self.params.images else None
-            messages += [message("user", words, turn.words, picture or _OLD), reply_message(turn.reply)]
-            words = ""
-        return [*messages, message("user", words, observation.note, observation.picture)]
+            messages += [message("user", text, turn.words, picture or _OLD), reply_message(turn.reply)]
+            text = ""
+        return [*messages, message("user", text, observation.note, observation.picture)]
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002 - the model is shown its words, whatever came of them.
         self._turns.append(_Turn(observation.note, observation.picture, reply))

@@ -70,5 +70,5 @@ class OmniAgent(ModelAgent):
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
         """Stores thought and action in one line."""
         done = [action.model_dump(mode="json", exclude_defaults=True) for action in decision.actions]
-        words = f"{decision.explanation[:MOST_DONE]} -> {json.dumps(done, ensure_ascii=False)[:MOST_DONE]}"
-        self._done.append(f"not carried out: {decision.invalid}" if decision.invalid else " ".join(words.split()))
+        message = f"{decision.explanation[:MOST_DONE]} -> {json.dumps(done, ensure_ascii=False)[:MOST_DONE]}"
+        self._done.append(f"not carried out: {decision.invalid}" if decision.invalid else " ".join(message.split()))

@@ -34,13 +34,16 @@ def faults(task: Task) -> Iterator[Fault]:
     yield from _comments(task.raw.get("evaluator"), "evaluator")
     yield from _comments(task.raw.get("config"), "config")
     yield from _options(task)
-    for criterion, words in task.labels.extra.get("unreviewed_criteria", {}).items():
-        yield criterion, f"the English instruction does not have {short(words)}: there is no reviewed English criterion"
+    for criterion, message in task.labels.extra.get("unreviewed_criteria", {}).items():
+        yield (
+            criterion,
+            f"the English instruction does not have {short(message)}: there is no reviewed English criterion",
+        )
     for path, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
         for number, step in enumerate(steps):
             for name in _unknown_templates(step, task.dialect):
-                words = f"{{{name}}} reads like a template, but there is none of that name: it is used as written"
-                yield f"{path}.{number}", words
+                message = f"{{{name}}} reads like a template, but there is none of that name: it is used as written"
+                yield f"{path}.{number}", message
 
 
 def _comments(value: JSON, path: str) -> Iterator[Fault]:

@@ -140,8 +140,8 @@ def _values(row: Mapping[str, str], head: str, line: str) -> tuple[str, ...]:
 def _word(row: Mapping[str, str], name: str, allowed: "type[Difficulty | DifficultySource]", line: str) -> str | None:
     text = row.get(name, "")
     if text and text not in list(allowed):
-        words = f"expected one of {', '.join(allowed)}, got {text[:50]!r}"
-        raise Invalid(words, code="invalid_labels_file", path=f"{line}, {name}")
+        message = f"expected one of {', '.join(allowed)}, got {text[:50]!r}"
+        raise Invalid(message, code="invalid_labels_file", path=f"{line}, {name}")
     return text or None
 
 

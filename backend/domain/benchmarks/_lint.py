@@ -72,16 +72,16 @@ def findings(task: Task, assets: Collection[str] | None = None) -> list[TaskLint
 def _steps(task: Task) -> Iterator[TaskLintFinding]:
     for path, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
         for number, step in enumerate(steps):
-            what = f"set-up step {step.type!r}"
-            yield from _run_check(f"{path}.{number}", what, partial(check_step, step, task.dialect))
+            subject = f"set-up step {step.type!r}"
+            yield from _run_check(f"{path}.{number}", subject, partial(check_step, step, task.dialect))
 
 
 def _getters(task: Task) -> Iterator[TaskLintFinding]:
     for number, call in enumerate(task.evaluator.all_calls):
         for path, spec in (("result", call.result), ("expected", call.expected)):
             if spec is not None:
-                what = f"getter {str(spec.get('type'))!r}"
-                yield from _run_check(f"evaluator.{path}.{number}", what, partial(_check_getter, task, spec))
+                subject = f"getter {str(spec.get('type'))!r}"
+                yield from _run_check(f"evaluator.{path}.{number}", subject, partial(_check_getter, task, spec))
 
 
 def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
@@ -93,8 +93,8 @@ def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
 
 def _metrics(task: Task) -> Iterator[TaskLintFinding]:
     for number, call in enumerate(task.evaluator.all_calls):
-        path, what = f"evaluator.func.{number}", f"metric {call.func!r}"
-        unknown = list(_run_check(path, what, partial(registry.lookup, PluginKind.METRIC, call.func, task.dialect)))
+        path, subject = f"evaluator.func.{number}", f"metric {call.func!r}"
+        unknown = list(_run_check(path, subject, partial(registry.lookup, PluginKind.METRIC, call.func, task.dialect)))
         yield from unknown
         if not unknown and call.func != "infeasible":
             yield from _options(task, call, f"evaluator.options.{number}")
@@ -107,27 +107,27 @@ def _options(task: Task, call: MetricCall, path: str) -> Iterator[TaskLintFindin
         yield TaskLintFinding(path=path, message=f"metric {call.func}: {words}", unknown=unknown)
 
 
-def _run_check(path: str, what: str, check: Callable[[], object]) -> Iterator[TaskLintFinding]:
+def _run_check(path: str, subject: str, check: Callable[[], object]) -> Iterator[TaskLintFinding]:
     """Result of a plug-in's own check; a check that crashes is reported as well, as a bug of ours."""
     try:
         check()
     except Invalid as error:
-        yield TaskLintFinding(path=path, message=str(error), hint=error.hint, unknown=_unknown(what, error))
+        yield TaskLintFinding(path=path, message=str(error), hint=error.hint, unknown=_unknown(subject, error))
     except Exception as error:  # noqa: BLE001 - whatever a task file says, a report is due and no traceback
         yield TaskLintFinding(
-            path=path, message=f"the check of {what} broke: {type(error).__name__}: {str(error)[:200]}"
+            path=path, message=f"the check of {subject} broke: {type(error).__name__}: {str(error)[:200]}"
         )
 
 
-def _unknown(what: str, error: Invalid) -> str:
+def _unknown(subject: str, error: Invalid) -> str:
     """The unsupported name: the plug-in's, or that of an unknown parameter."""
     if isinstance(error, UnknownPlugin):
-        return what
+        return subject
     cause = error.__cause__
     if isinstance(cause, ValidationError):
         wrong = [detail for detail in cause.errors(include_url=False) if detail["type"] == "extra_forbidden"]
         if wrong:
-            return f"parameter {'.'.join(map(str, wrong[0]['loc']))!r} of {what}"
+            return f"parameter {'.'.join(map(str, wrong[0]['loc']))!r} of {subject}"
     return ""
 
 

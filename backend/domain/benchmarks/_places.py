@@ -63,10 +63,10 @@ def find_place(root: Path, suite_names: Sequence[str], other_suites: Collection[
     )
 
 
-def sibling(place: TaskFolder, root: Path, name: str) -> TaskFolder | None:
+def sibling(task_folder: TaskFolder, root: Path, name: str) -> TaskFolder | None:
     """The sibling folder of that name, which holds variants of the tasks; None if it does not exist."""
-    folder = place.folder.parent / name
-    if place.folder == root or not folder.is_dir():
+    folder = task_folder.folder.parent / name
+    if task_folder.folder == root or not folder.is_dir():
         return None
     files = _domains(folder)
     return TaskFolder(folder, files, ()) if files else None

@@ -32,15 +32,15 @@ def evaluator_of(entry: WindowsWorldTask, warnings: list[str]) -> EvaluatorSpec:
     An L4 task is solved only by answering FAIL; judge and assertions are not used, and an episode without an answer is
     not solved.
     """
-    ours = entry.deskarena
+    additions = entry.deskarena
     if entry.task_category == INFEASIBLE:
         return EvaluatorSpec(calls=(MetricCall(func="infeasible"),), protocol=PROTOCOL)
-    final = tuple(map(_call, ours.final)) or (judge_call("final"),)
+    final = tuple(map(_call, additions.final)) or (judge_call("final"),)
     parts = (*_checkpoints(entry), *_assertions(entry, warnings))
     metrics = entry.evaluation_metrics
     return EvaluatorSpec(
         calls=final,
-        postconfig=_steps(ours.postconfig),
+        postconfig=_steps(additions.postconfig),
         parts=parts,
         protocol=PROTOCOL,
         text=text_of(metrics.expected_final_state or metrics.success_criterion),
@@ -113,16 +113,16 @@ def _assertions(entry: WindowsWorldTask, warnings: list[str]) -> Iterator[Part]:
     front, the clipboard) is checked during the episode and is not binding; neither is its negation.
     """
     for number, text in enumerate(entry.evaluation_metrics.assertions, start=1):
-        place = f"{entry.task_id}: evaluation_metrics.assertions.{number - 1}"
+        path = f"{entry.task_id}: evaluation_metrics.assertions.{number - 1}"
         expression = _PATH.sub(_with_path, text)
         try:
             formula = parse(expression)
         except Invalid as error:
-            warnings.append(f"{place}: not executed: {text[:200]}: {error.message}")
+            warnings.append(f"{path}: not executed: {text[:200]}: {error.message}")
             continue
         reason = _unusable(formula, entry)
         if reason:
-            warnings.append(f"{place}: not executed: {text[:200]}: {reason}")
+            warnings.append(f"{path}: not executed: {text[:200]}: {reason}")
             continue
         looked_at = {"type": "written_assertion", "expression": expression}
         yield Part(

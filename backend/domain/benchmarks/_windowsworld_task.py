@@ -50,18 +50,18 @@ def variants_of(entry: WindowsWorldTask, task: Task) -> Iterator[Variant]:
 
 
 def _labels(entry: WindowsWorldTask) -> Labels:
-    validity, metrics, ours = entry.validity_info, entry.evaluation_metrics, entry.deskarena
+    validity, metrics, additions = entry.validity_info, entry.evaluation_metrics, entry.deskarena
     mocks, unknown = mocks_of(entry), unreviewed_quotes(entry)
     reviewed = criteria(english(entry).evaluation_metrics)
     published = {name: text for name, text in criteria(metrics).items() if text != reviewed[name]}
-    needs = ApplicationNeeds() if ours.requires else needs_by_app(entry.involved_apps, ours.os)
+    needs = ApplicationNeeds() if additions.requires else needs_by_app(entry.involved_apps, additions.os)
     return Labels(
         apps=apps_of(entry.involved_apps),
-        requires=tuple(ours.requires) or needs.commands,
-        difficulty=ours.difficulty,
-        difficulty_source=ours.difficulty_source,
+        requires=tuple(additions.requires) or needs.commands,
+        difficulty=additions.difficulty,
+        difficulty_source=additions.difficulty_source,
         level=entry.task_category,
-        os=ours.os,
+        os=additions.os,
         feasible=entry.task_category != INFEASIBLE,
         extra={
             "persona": persona_of(entry.persona),

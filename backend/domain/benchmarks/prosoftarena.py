@@ -38,10 +38,10 @@ class ProSoftArena:
 
     def load(self, path: Path) -> LoadedBenchmark:
         root = folder_of(path)
-        place = find_place(root, ("examples", "tasks"), ())
+        location = find_place(root, ("examples", "tasks"), ())
         folder = _Folder(root, self.kind)
-        everything = next((file for file in place.lists if file.name == ALL), None)
-        task_files = listed_files(root, files_by_key(place.files, root), everything, folder.warnings)
+        everything = next((file for file in location.lists if file.name == ALL), None)
+        task_files = listed_files(root, files_by_key(location.files, root), everything, folder.warnings)
         tasks = _with_operations(tuple(folder.task(key, file) for key, file in task_files.items()), folder.warnings)
         about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
         return LoadedBenchmark(

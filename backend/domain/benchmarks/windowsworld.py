@@ -49,17 +49,17 @@ class WindowsWorld:
         for number, (entry, raw) in enumerate(zip(entries, raws, strict=True)):
             tasks.append(_task(entry, raw, shared, warnings, f"{name_of(file, root)}: {number}"))
             variants += variants_of(entry, tasks[-1])
-        ours = bool(about)
+        is_ours = bool(about)
         return LoadedBenchmark(
             kind=self.kind,
-            suite="" if ours else self.kind,
+            suite="" if is_ours else self.kind,
             tasks=tuple(tasks),
             variants=tuple(variants),
             selections=_selections(tasks),
             assets=assets,
             warnings=(*warnings, *unknown_needs(tasks)),
-            licence=str(about.get("licence", "")) if ours else "Apache-2.0",
-            source=str(about.get("source", "")) if ours else _REPOSITORY,
+            licence=str(about.get("licence", "")) if is_ours else "Apache-2.0",
+            source=str(about.get("source", "")) if is_ours else _REPOSITORY,
         )
 
 
@@ -98,17 +98,19 @@ def _entries(file: Path, root: Path) -> tuple[list[WindowsWorldTask], list[Raw]]
     return entries, value
 
 
-def _task(entry: WindowsWorldTask, raw: Raw, shared: SharedAssets, warnings: list[str], place: str) -> Task:
+def _task(entry: WindowsWorldTask, raw: Raw, shared: SharedAssets, warnings: list[str], entry_path: str) -> Task:
     try:
         return task_of(entry, raw, shared, warnings)
     except ValidationError as error:
         raise Invalid(
             f"{entry.task_id}: {problem_words(error.errors(include_url=False)[0])}",
             code="invalid_task_file",
-            path=place,
+            path=entry_path,
         ) from error
     except Invalid as error:
-        raise Invalid(f"{entry.task_id}: key {error}", code="invalid_task_file", path=place, hint=error.hint) from error
+        raise Invalid(
+            f"{entry.task_id}: key {error}", code="invalid_task_file", path=entry_path, hint=error.hint
+        ) from error
 
 
 def _pages(entries: Sequence[WindowsWorldTask]) -> dict[str, bytes]:

@@ -123,10 +123,12 @@ def _settings(text: str) -> dict[str, str]:
     return {name: value[name] for name in names}
 
 
-def _raise_if_bad(reply: WebReply, what: str) -> None:
+def _raise_if_bad(reply: WebReply, request: str) -> None:
     if not 200 <= reply.status < 300:  # noqa: PLR2004 - HTTP's class of success
         words = reply.body[:300].decode(errors="replace")
-        raise WebFailed(f"Google Drive refused {what} with status {reply.status}: {words}", code="google_drive_failed")
+        raise WebFailed(
+            f"Google Drive refused {request} with status {reply.status}: {words}", code="google_drive_failed"
+        )
 
 
 def _object(reply: WebReply) -> Mapping[str, Any]:

@@ -82,8 +82,8 @@ def _reference(name: str, action: Mapping[str, Any], elements: Sequence[ScreenEl
             alternatives = (Action(type=ActionType.TYPING, text=value),)
         case "navigate_back" | "navigate_home":
             keys = _BACK if word == "navigate_back" else _HOME
-            right, *rest = (_keys(key) for key in keys)
-            alternatives = tuple(rest)
+            right, *alternatives_left = (_keys(key) for key in keys)
+            alternatives = tuple(alternatives_left)
         case "wait":
             right = Action(type=ActionType.WAIT)
         case _:

@@ -12,13 +12,13 @@ _CLICKS = {2: "doubleClick", 3: "tripleClick"}
 
 
 def reply_of(
-    actions: Sequence[Action], words: str, space: str, options: Mapping[str, Any], sight: CoordinateFrame
+    actions: Sequence[Action], message: str, space: str, options: Mapping[str, Any], sight: CoordinateFrame
 ) -> str:
     """The text of a reply with these actions.
 
     Args:
         actions: recorded, in pixels of the screen.
-        words: said beside them; may be empty.
+        message: said beside them; may be empty.
         space: registered name of the agent's action space. `pyautogui` and `computer_13` get their own form,
             any other one gets plain words.
         options: of the space; its `coordinates` count.
@@ -32,7 +32,7 @@ def reply_of(
         text = "\n".join(f"```json\n{json.dumps(_object(call), ensure_ascii=False)}\n```" for call in placed)
     else:
         text = "I did: " + "; ".join(_words(action) for action in actions)
-    return f"{words}\n{text}".strip()
+    return f"{message}\n{text}".strip()
 
 
 def _fields_of_action(action: Action, coordinates: str, sight: CoordinateFrame) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _object(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _words(action: Action) -> str:
     where = f" at ({action.x}, {action.y})" if action.x is not None else ""
-    what = action.text or "+".join(action.keys)
+    argument = action.text or "+".join(action.keys)
     if action.type is ActionType.SCROLL:
-        what = f"{action.dx}, {action.dy}"
-    return f"{action.type}{where}{f': {what}' if what else ''}"
+        argument = f"{action.dx}, {action.dy}"
+    return f"{action.type}{where}{f': {argument}' if argument else ''}"

@@ -56,7 +56,7 @@ def _demonstration(folder: SetFolder, name: str, task: Mapping[str, Any]) -> Dem
     )
 
 
-def _step(folder: SetFolder, name: str, action: Mapping[str, Any], words: str) -> DemonstrationStep:
+def _step(folder: SetFolder, name: str, action: Mapping[str, Any], message: str) -> DemonstrationStep:
     uid = str(action.get("action_uid", ""))
     image = folder.picture(uid)
     if image is None:
@@ -75,7 +75,7 @@ def _step(folder: SetFolder, name: str, action: Mapping[str, Any], words: str) -
             actions=_actions(right, word, value),
         ),
         elements=(*right, *others),
-        words=words,
+        words=message,
     )
 
 

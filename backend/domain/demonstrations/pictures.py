@@ -39,8 +39,8 @@ def picture_of(step: DemonstrationStep, data: bytes) -> tuple[Frame, Demonstrati
             data, height, kind = cut.getvalue(), PART, "PNG"
         ScreenSize(width=width, height=height)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        words = f"this is no picture of a screen, PNG or JPEG of 320x240 to 7680x{TALLEST}: {error}"
-        raise Invalid(words[:300], code="demonstrations_invalid", path=step.image) from error
+        message = f"this is no picture of a screen, PNG or JPEG of 320x240 to 7680x{TALLEST}: {error}"
+        raise Invalid(message[:300], code="demonstrations_invalid", path=step.image) from error
     return Frame(data=data, media_type=_TYPES[kind], width=width, height=height), step
 
 

@@ -54,5 +54,5 @@ class _RecordedDesktop:
         return lambda *_args, **_more: _refuse(name)
 
 
-def _refuse(what: str) -> NoReturn:
-    raise GuestRefused(f"the step was recorded without {what}", kind="not_recorded")
+def _refuse(operation: str) -> NoReturn:
+    raise GuestRefused(f"the step was recorded without {operation}", kind="not_recorded")

@@ -41,11 +41,11 @@ def review_checks(
     problems = findings(task_of(content), assets_of(content))
     wrong = [problem for problem in problems if problem.severity == "error"]
     names = [problem for problem in wrong if problem.unknown]
-    rest = [problem for problem in wrong if not problem.unknown]
+    mistakes = [problem for problem in wrong if not problem.unknown]
     alike = near_duplicates(content.instruction, other_tasks)
     return (
         ContentCheck("duplicates", "Near-duplicates", tuple(f"{name}: cosine {value:.2f}" for name, value in alike)),
-        ContentCheck("names", "Names and parameters", _texts([*names, *rest]), stops=bool(wrong)),
+        ContentCheck("names", "Names and parameters", _texts([*names, *mistakes]), stops=bool(wrong)),
         ContentCheck("files", "Addresses and files", tuple(_files(content, stored))),
         ContentCheck("preconditions", "Declared preconditions", (*undeclared_steps(content), *unmade(content))),
         ContentCheck("criteria", "Clear criteria", (*unclear(content.instruction), *unsaid(content))),

@@ -194,9 +194,9 @@ def _selector(widget: Widget, tree: Sequence[Widget], x: int, y: int) -> Mapping
         selector["app"] = widget.app
     fitting = [node for node in tree if Selector(**selector).fits(node)]
     fitting = [node for node in fitting if node.in_active] or fitting
-    place = next(number for number, node in enumerate(fitting) if node is widget)
-    if place:
-        selector["index"] = place
+    index = next(number for number, node in enumerate(fitting) if node is widget)
+    if index:
+        selector["index"] = index
     if widget.role not in _WHOLE:
         left, top, width, height = widget.rect or (0, 0, 1, 1)
         selector["at"] = [round((x - left + 0.5) / width, 3), round((y - top + 0.5) / height, 3)]

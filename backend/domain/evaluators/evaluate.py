@@ -123,11 +123,11 @@ def collect(
 
 
 def not_gathered(
-    task: Task, why: str, on_the_way: Mapping[str, Sequence[CallEvidence]] | None = None
+    task: Task, reason: str, on_the_way: Mapping[str, Sequence[CallEvidence]] | None = None
 ) -> Sequence[CallEvidence]:
     """Evidence of a desktop that can no longer be read: nothing but that of the parts evaluated after each step."""
     spec, before = task.evaluator, on_the_way or {}
-    nothing = CallEvidence(opened=False, notes=(why,))
+    nothing = CallEvidence(opened=False, notes=(reason,))
     evidence = [nothing for _ in spec.calls]
     for part in spec.parts:
         early_evidence = before.get(part.name) if part.each_step else None
@@ -254,18 +254,18 @@ def _join_values(part: Part, values: Sequence[MetricValue]) -> MetricValue:
 
 def _after(context: SetupContext, step: SetupStep) -> str:
     """Runs one post-configuration step; returns why it was skipped, or nothing. Raises as `collect` does."""
-    what = f"post-configuration step {step.type}"
+    label = f"post-configuration step {step.type}"
     try:
         check_step(step, context.task.dialect)
         _patiently(lambda: run_step(context, step.type, step.parameters))
     except (MissingInput, Invalid, WebFailed) as error:
-        raise EvaluatorFailed(f"{what}: {error.message}", code="evidence_not_gathered", hint=error.hint) from error
+        raise EvaluatorFailed(f"{label}: {error.message}", code="evidence_not_gathered", hint=error.hint) from error
     except TaskSetupFailed as error:
-        return f"{what} failed: {error.message}"
+        return f"{label} failed: {error.message}"
     except GuestRefused as error:
         if error.may_pass and error.kind not in _BY_WHAT_IS_LEFT.get(step.type, ()):
-            raise EvaluatorFailed(f"{what}: {error.message}", code="evidence_not_gathered", hint=error.hint) from error
-        return f"{what} failed: {error.message}"
+            raise EvaluatorFailed(f"{label}: {error.message}", code="evidence_not_gathered", hint=error.hint) from error
+        return f"{label} failed: {error.message}"
     return ""
 
 
@@ -321,10 +321,10 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
     except EvaluatorFailed:
         raise
     except Exception as error:  # A metric that raises has no verdict; guessing one would be wrong.
-        words = f"metric {call.func} raised {type(error).__name__}: {error}"
+        message = f"metric {call.func} raised {type(error).__name__}: {error}"
         if isinstance(error, MemoryError | OSError):
-            raise EvaluatorFailed(words, code="evaluator_crashed") from error
-        raise EvaluatorFailed(words, code="metric_broke") from error
+            raise EvaluatorFailed(message, code="evaluator_crashed") from error
+        raise EvaluatorFailed(message, code="metric_broke") from error
     evidence = MetricEvidence(
         func=call.func,
         value=value.value,

@@ -44,13 +44,13 @@ def unpack(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
     try:
         index = json.loads(blobs[0].data or b"")
         answers: list[tuple[Fact, Sequence[Blob]]] = []
-        place = 1
+        position = 1
         for entry in index:
-            answers.append((dict(entry["fact"]), blobs[place : place + int(entry["blobs"])]))
-            place += int(entry["blobs"])
+            answers.append((dict(entry["fact"]), blobs[position : position + int(entry["blobs"])]))
+            position += int(entry["blobs"])
     except (ValueError, LookupError, TypeError) as error:
         raise EvaluatorFailed(f"the evidence of the checks is invalid: {error}", code="evidence_damaged") from error
-    if place != len(blobs):
+    if position != len(blobs):
         raise EvaluatorFailed("the evidence of the checks is incomplete", code="evidence_damaged")
     return answers
 

@@ -117,7 +117,7 @@ def _paragraphs(prompt: str, quotes: Sequence[str], random: Random) -> list[str]
     dollars = re.findall(r"\d[\d,]*美元", prompt)
     paragraphs = [f"付款条款：甲方应支付 {amount}。" for amount in dollars]
     paragraphs += [text for text in quotes if not text.endswith(("：", ":"))]
-    paragraphs += [f"{random.choice(_SENTENCES)[:-1]}：{place}。" for place in _PLACEHOLDER.findall(prompt)]
+    paragraphs += [f"{random.choice(_SENTENCES)[:-1]}：{placeholder}。" for placeholder in _PLACEHOLDER.findall(prompt)]
     paragraphs += [f"图片引用：{link}" for link in _LINKS] if "链接" in prompt else []
     number = 3 if re.search(r"三段", prompt) else 2
     return [*paragraphs, *(random.choice(_SENTENCES) for _ in range(number))]

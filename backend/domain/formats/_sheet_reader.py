@@ -75,8 +75,8 @@ class WorkbookPackage(Protocol):
 class SheetReader:
     """A single reading of one sheet; call `read` once."""
 
-    def __init__(self, book: WorkbookPackage, place: SheetRef) -> None:
-        self._book, self._place, self._sheet, self._strings = book, place, Sheet(place), book.strings
+    def __init__(self, book: WorkbookPackage, reference: SheetRef) -> None:
+        self._book, self._place, self._sheet, self._strings = book, reference, Sheet(reference), book.strings
         self._known: dict[str, int] = {}
         self._props: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}
         self._count = self._last = self._at = self._mark = 0
@@ -104,8 +104,8 @@ class SheetReader:
                 self._book.path, f"the sheet {self._place.name!r} is damaged: {str(error)[:80]}"
             ) from error
         # Without the cells, the rest is small enough for a tree.
-        rest = data if not self._within else data[: self._within[0]] + data[self._within[1] :]
-        self._sheet.root = self._book.parsed(rest, self._place.part)
+        outside = data if not self._within else data[: self._within[0]] + data[self._within[1] :]
+        self._sheet.root = self._book.parsed(outside, self._place.part)
         return self._sheet
 
     def _quick(self, data: bytes) -> bool:

@@ -38,12 +38,12 @@ def unpack(path: str | None, below: str, folder: Path) -> dict[str, Path]:
         raise ArchiveRefused("the file does not exist")
     if Path(path).stat().st_size > MAX_BYTES:
         raise ArchiveRefused(f"the file is larger than {MAX_BYTES // 2**20} MiB")
-    place = PurePosixPath(below.replace("\\", "/").strip("/"))
+    parent = PurePosixPath(below.replace("\\", "/").strip("/"))
     files: dict[str, Path] = {}
     members = _zip_members(path) if path.lower().endswith(".zip") else _tar_members(path)
     try:
         for number, (name, content) in enumerate(members):
-            inner = _below(name, place)
+            inner = _below(name, parent)
             if inner is not None:
                 target = folder / str(number) / inner.name
                 target.parent.mkdir(parents=True)
@@ -56,10 +56,10 @@ def unpack(path: str | None, below: str, folder: Path) -> dict[str, Path]:
     return files
 
 
-def _below(name: str, place: PurePosixPath) -> PurePosixPath | None:
+def _below(name: str, folder: PurePosixPath) -> PurePosixPath | None:
     path = PurePosixPath(name)
     try:
-        return path.relative_to(place)
+        return path.relative_to(folder)
     except ValueError:
         return None
 

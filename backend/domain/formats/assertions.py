@@ -122,12 +122,12 @@ def parse(text: str) -> Formula:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    place = 0
-    while text[place:].strip():
-        match = _TOKEN.match(text, place)
+    position = 0
+    while text[position:].strip():
+        match = _TOKEN.match(text, position)
         if match is None:
-            raise Invalid(f"{text[place:].strip()[:30]!r} is not part of an assertion", code="invalid_assertion")
-        place = match.end()
+            raise Invalid(f"{text[position:].strip()[:30]!r} is not part of an assertion", code="invalid_assertion")
+        position = match.end()
         yield str(match.lastgroup), match.group(str(match.lastgroup))
 
 

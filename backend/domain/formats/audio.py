@@ -117,8 +117,8 @@ def _block_resampled(block: Any, length: int) -> Any:
 
     spectrum = np.fft.rfft(block)
     bins = min(len(block), length) // 2 + 1  # those below both half rates
-    place = np.arange(bins) / (bins - 1)
-    fade = np.clip((1.0 - place) / (1.0 - _PASSBAND), 0.0, 1.0)
+    positions = np.arange(bins) / (bins - 1)
+    fade = np.clip((1.0 - positions) / (1.0 - _PASSBAND), 0.0, 1.0)
     cut = np.zeros(length // 2 + 1, spectrum.dtype)
     cut[:bins] = spectrum[:bins] * (0.5 - 0.5 * np.cos(np.pi * fade))
     return np.fft.irfft(cut, length) * (length / len(block))

@@ -81,11 +81,11 @@ class Chart:
 
 def read_charts(book: Workbook, sheet: str) -> list[Chart] | None:
     """The charts of a worksheet or chart sheet in the order of its drawing; None if the sheet does not exist."""
-    place = book.place(sheet)
-    if place is None:
+    reference = book.place(sheet)
+    if reference is None:
         return None
     charts = []
-    for kind, drawing in book.related(place.part).values():
+    for kind, drawing in book.related(reference.part).values():
         if kind == "drawing":
             charts += list(_drawing_charts(book, drawing))
     return charts

@@ -54,4 +54,4 @@ def beside(workbook: str, sheet: str) -> str | None:
     places = [book.parent / name]
     if book.parent.name.isdigit():
         places += sorted(folder / name for folder in book.parent.parent.iterdir() if folder.name.isdigit())
-    return next((str(place) for place in places if place.is_file()), None)
+    return next((str(path) for path in places if path.is_file()), None)

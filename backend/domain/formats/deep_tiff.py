@@ -119,13 +119,13 @@ def _as_bytes(data: bytes, tags: Any, width: int, size: int, part: int) -> bytes
         number = len(values) // (tags.get(_SAMPLES, 1) if is_planar(tags) else 1)
         longs[name] = values[part * number : (part + 1) * number]
     start = len(data) + len(data) % 2
-    place = start + 2 + 12 * len(longs) + 4
+    offset = start + 2 + 12 * len(longs) + 4
     entries, arrays = b"", b""
     for name, value in sorted(longs.items()):
         numbers = value if isinstance(value, tuple) else (value,)
         packed = struct.pack(f"{order}{len(numbers)}I", *numbers)
         if len(numbers) > 1:
-            packed, arrays = struct.pack(f"{order}I", place + len(arrays)), arrays + packed
+            packed, arrays = struct.pack(f"{order}I", offset + len(arrays)), arrays + packed
         entries += struct.pack(f"{order}HHI", name, _LONG, len(numbers)) + packed
     table = struct.pack(f"{order}H", len(longs)) + entries + bytes(4)
     return data[:4] + struct.pack(f"{order}I", start) + data[8:].ljust(start - 8, b"\0") + table + arrays

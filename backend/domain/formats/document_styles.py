@@ -89,8 +89,8 @@ class DocumentStyles:
         positions = [(stop.get(w("val")), round(20 * _points(stop.get(w("pos"), ""), 20))) for stop in stops]
         if self._direct:
             return positions
-        last = {place: _TABS.get(kind, kind) for kind, place in positions}
-        return [(kind, place) for place, kind in sorted(last.items()) if kind != "clear"]
+        last = {position: _TABS.get(kind, kind) for kind, position in positions}
+        return [(kind, position) for position, kind in sorted(last.items()) if kind != "clear"]
 
     def breaks_before(self, paragraph: Element) -> bool:
         """Whether the paragraph starts a new page."""
@@ -177,11 +177,11 @@ class DocumentStyles:
         picked = (self._inherited_value((kind, style), name, pick) for style in styles)
         return next((value for value in picked if value is not None), None)
 
-    def _inherited_value(self, place: tuple[str, str | None], name: str, pick: Pick[T]) -> T | None:
+    def _inherited_value(self, style_key: tuple[str, str | None], name: str, pick: Pick[T]) -> T | None:
         """The value of a style or one that it is based on, cached."""
-        key = (*place, name)
+        key = (*style_key, name)
         if key not in self._known:
-            picked = (pick(level, name) for level in self._levels(*place))
+            picked = (pick(level, name) for level in self._levels(*style_key))
             self._known[key] = next((value for value in picked if value is not None), None)
         value: T | None = self._known[key]
         return value

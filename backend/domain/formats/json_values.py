@@ -36,13 +36,13 @@ def among(value: Any, values: Iterable[Any]) -> bool:
 
 def same_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
     """Whether two lists hold equal values as often as each other, in any order."""
-    rest = list(right)
+    unmatched = list(right)
     for value in left:
-        place = next((index for index, other in enumerate(rest) if equal(value, other)), None)
-        if place is None:
+        position = next((index for index, other in enumerate(unmatched) if equal(value, other)), None)
+        if position is None:
             return False
-        del rest[place]
-    return not rest
+        del unmatched[position]
+    return not unmatched
 
 
 def compare(method: str, value: Any, ref: Any, *, by_type: bool = True) -> bool:

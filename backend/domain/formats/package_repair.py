@@ -79,8 +79,8 @@ def _repair(name: str, data: bytes, parts: Mapping[str, str]) -> bytes:
 
 
 def _transitional(match: re.Match[bytes]) -> bytes:
-    start, family, rest = match.groups()
-    name = b"/".join(_HYPHENATED.get(part, part) for part in rest.split(b"/"))
+    start, family, suffix = match.groups()
+    name = b"/".join(_HYPHENATED.get(part, part) for part in suffix.split(b"/"))
     return start + b"http://schemas.openxmlformats.org/" + family + b"/2006/" + name
 
 

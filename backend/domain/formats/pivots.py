@@ -56,10 +56,10 @@ class Pivot:
 
 def read_pivots(book: Workbook, sheet: str) -> list[Pivot] | None:
     """The pivot tables of a sheet; None if the sheet does not exist."""
-    place = book.place(sheet)
-    if place is None:
+    reference = book.place(sheet)
+    if reference is None:
         return None
-    parts = [part for kind, part in book.related(place.part).values() if kind == "pivotTable"]
+    parts = [part for kind, part in book.related(reference.part).values() if kind == "pivotTable"]
     return [_pivot(book, part, root) for part in parts if (root := book.xml(part)) is not None]
 
 
@@ -103,11 +103,11 @@ def _named_area(book: Workbook, name: str, sheet: str) -> tuple[str, str]:
         if item.get("name") == name and "!" in (item.text or ""):
             owner, _, area = str(item.text).rpartition("!")
             return owner.strip("'"), area
-    for place in book.places:
-        for kind, part in book.related(place.part).values():
+    for reference in book.places:
+        for kind, part in book.related(reference.part).values():
             table = book.xml(part) if kind == "table" else None
             if table is not None and name in {table.get("name"), table.get("displayName")}:
-                return place.name, table.get("ref", "")
+                return reference.name, table.get("ref", "")
     return sheet, ""
 
 

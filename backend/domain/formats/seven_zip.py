@@ -203,7 +203,7 @@ class _Reader:
         folders = []
         for steps, order in chains:
             sizes = [self.number() for _ in steps]
-            folders.append(Folder([Coder(*steps[place], sizes[place]) for place in order]))
+            folders.append(Folder([Coder(*steps[index], sizes[index]) for index in order]))
         while (kind := self.byte()) != _END:
             if kind != _DIGESTS:
                 _unknown(kind)
@@ -265,8 +265,8 @@ class _Reader:
         places = iter([(folder, index) for folder in folders for index in range(len(folder.sizes))])
         entries = []
         for name, hollow in zip(names, empty, strict=True):
-            place = None if hollow else next(places, None)
-            entries.append(SevenZipEntry(name, None) if place is None else SevenZipEntry(name, *place))
+            position = None if hollow else next(places, None)
+            entries.append(SevenZipEntry(name, None) if position is None else SevenZipEntry(name, *position))
         return entries
 
 

@@ -108,8 +108,8 @@ def _aes_properties(properties: bytes) -> tuple[int, bytes, bytes]:
     first = properties[0]
     second = properties[1] if first & 0xC0 and len(properties) > 1 else 0
     salt, start = (first >> 7 & 1) + (second >> 4), (first >> 6 & 1) + (second & 0xF)
-    rest = properties[2:]
-    return first & 0x3F, rest[:salt], rest[salt : salt + start].ljust(_BLOCK, b"\0")[:_BLOCK]
+    remainder = properties[2:]
+    return first & 0x3F, remainder[:salt], remainder[salt : salt + start].ljust(_BLOCK, b"\0")[:_BLOCK]
 
 
 def _key(password: str, salt: bytes, cycles: int) -> bytes:

@@ -21,8 +21,8 @@ _RANGE = re.compile(r"\$?([A-Za-z]{1,3})?\$?(\d{1,7})?(?::\$?([A-Za-z]{1,3})?\$?
 class DamagedWorkbook(Exception):  # noqa: N818 - says what the file is.
     """A part of the workbook cannot be read. `path` is the workbook's path."""
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(reason)
         self.path = path
 
 
@@ -99,8 +99,8 @@ class Sheet:
         columns, values, marks = self.rows.get(row, ((), (), ()))
         if column not in columns:
             return StoredCell(row, column, None)
-        place = columns.index(column)
-        return StoredCell(row, column, values[place], marks[place] >> 1, bool(marks[place] & 1))
+        index = columns.index(column)
+        return StoredCell(row, column, values[index], marks[index] >> 1, bool(marks[index] & 1))
 
     def stores(self, row: int, column: int) -> bool:
         """Whether the file has the cell, which a writer may omit if it is empty."""

@@ -27,11 +27,11 @@ class Fills:
     def background(self) -> ShapeFill:
         """The displayed background: the slide's, else the layout's, else the master's."""
         for element in (self.slide, self.layout, self.master):
-            place = element.find(f"{P}cSld/{P}bg")
-            if place is None:
+            properties = element.find(f"{P}cSld/{P}bg")
+            if properties is None:
                 continue
-            reference = place.find(f"{P}bgRef")
-            return self._of_theme(reference, _BACKGROUNDS) if reference is not None else self._first(place[0])
+            reference = properties.find(f"{P}bgRef")
+            return self._of_theme(reference, _BACKGROUNDS) if reference is not None else self._first(properties[0])
         return _NONE
 
     def of_shape(self, element: Any) -> ShapeFill:

@@ -129,10 +129,10 @@ class TextReader:
             shown_strike=effective("strike") or "noStrike",
         )
 
-    def _inherited_colour(self, level: int, what: str) -> Colour | None:
-        if (level, what) not in self._known:
-            self._known[level, what] = self._look_up(level, what)
-        return self._known[level, what]
+    def _inherited_colour(self, level: int, attribute: str) -> Colour | None:
+        if (level, attribute) not in self._known:
+            self._known[level, attribute] = self._look_up(level, attribute)
+        return self._known[level, attribute]
 
     def _style_attribute(self, level: int, part: str, attribute: str) -> str | None:
         """An attribute of the styles: of their paragraphs, or of a part of the formatting of their runs."""
@@ -146,14 +146,14 @@ class TextReader:
             self._attributes[key] = next((value for value in values if value is not None), None)
         return self._attributes[key]
 
-    def _look_up(self, level: int, what: str) -> Colour | None:
-        path = f"{A}defRPr/{A}solidFill" if what == "text" else f"{A}buClr"
+    def _look_up(self, level: int, attribute: str) -> Colour | None:
+        path = f"{A}defRPr/{A}solidFill" if attribute == "text" else f"{A}buClr"
         for style in self.styles:
             for name in (f"{A}lvl{level + 1}pPr", f"{A}defPPr"):
                 element = style.find(f"{name}/{path}")
                 if element is not None:
                     return colour_in(element, self.theme)
-        return self.last if what == "text" else None
+        return self.last if attribute == "text" else None
 
     def _bullet_colour(self, properties: Any, level: int, runs: Sequence[TextRun]) -> Colour | None:
         """A bullet's own colour, unless it repeats the text's, the inherited or a default colour, as writers do."""

@@ -81,15 +81,15 @@ def _normal_osworld(url: str) -> str:
     parts = _parts(url)
     host = _suffixes()(parts.netloc.lower())
     subdomain = "" if host.subdomain == "www" else host.subdomain
-    place = str(f"{subdomain}.{host.domain}" if subdomain else host.domain)
-    return urlunsplit((parts.scheme, place, "" if parts.path == "/" else parts.path, parts.query, parts.fragment))
+    host_name = str(f"{subdomain}.{host.domain}" if subdomain else host.domain)
+    return urlunsplit((parts.scheme, host_name, "" if parts.path == "/" else parts.path, parts.query, parts.fragment))
 
 
 def _normal_waa(url: str) -> str:
     parts = urlsplit(url[:LONGEST])
     path = "" if parts.path == "/" else parts.path
-    place = parts.netloc.lower().replace("www.", "")
-    return urlunsplit((parts.scheme or "http", place, path, parts.query, parts.fragment))
+    host_name = parts.netloc.lower().replace("www.", "")
+    return urlunsplit((parts.scheme or "http", host_name, path, parts.query, parts.fragment))
 
 
 @cache

@@ -125,17 +125,17 @@ class Workbook:
 
     def place(self, name: str) -> SheetRef | None:
         """The sheet of that name, in whatever letter case, as in spreadsheets."""
-        alike = [place for place in self.places if place.name.casefold() == name.casefold()]
-        return next((place for place in alike if place.name == name), alike[0] if alike else None)
+        alike = [sheet for sheet in self.places if sheet.name.casefold() == name.casefold()]
+        return next((sheet for sheet in alike if sheet.name == name), alike[0] if alike else None)
 
     def sheet(self, name: str) -> Sheet | None:
         """The worksheet of that name, read; None if it does not exist."""
-        place = self.place(name)
-        if place is None or place.kind != "worksheet":
+        reference = self.place(name)
+        if reference is None or reference.kind != "worksheet":
             return None
-        if place.name not in self._sheets:
-            self._sheets[place.name] = SheetReader(self, place).read()
-        return self._sheets[place.name]
+        if reference.name not in self._sheets:
+            self._sheets[reference.name] = SheetReader(self, reference).read()
+        return self._sheets[reference.name]
 
 
 def read_workbook(path: str | None) -> tuple[Workbook | None, str]:

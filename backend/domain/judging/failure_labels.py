@@ -202,8 +202,8 @@ def _same(first: Sequence[JSON], second: Sequence[JSON]) -> bool:
 def _invalid(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
     wrong = [step for step in steps if step.invalid and not step.grounder_failed]
     if wrong:
-        words = f"{len(wrong)} step{'' if len(wrong) == 1 else 's'} without an action that could be understood"
-        yield Suggestion("invalid", wrong[0].index, words)
+        message = f"{len(wrong)} step{'' if len(wrong) == 1 else 's'} without an action that could be understood"
+        yield Suggestion("invalid", wrong[0].index, message)
 
 
 def draw_sample(ids: Iterable[T], number: int, seed: int) -> list[T]:

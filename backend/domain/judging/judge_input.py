@@ -49,4 +49,4 @@ def picture_positions(steps: Sequence[JudgeInputStep], most: int) -> tuple[int, 
     if len(positions) <= most:
         return tuple(positions)
     places = [round(number * (len(positions) - 1) / (most - 1)) for number in range(most)]
-    return tuple(positions[place] for place in places)
+    return tuple(positions[index] for index in places)

@@ -75,9 +75,9 @@ class Judgement(Frozen):
             return cls.model_validate(data)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"]))
+            path = ".".join(map(str, first["loc"]))
             raise EvaluatorFailed(
-                f"the judge's evidence is damaged: {place}: {problem_words(first)}", code="evidence_damaged"
+                f"the judge's evidence is damaged: {path}: {problem_words(first)}", code="evidence_damaged"
             ) from error
 
     @property
@@ -108,8 +108,8 @@ class Judgement(Frozen):
             raise EvaluatorFailed(f"the judge has no criterion {name[:100]!r}", code="judge_evidence_mismatch")
         share = sum(vote[name].reached for vote in self._read()) / len(self.votes)
         agree = round(share * len(self.votes)) if majority.reached else round((1 - share) * len(self.votes))
-        words = f"{agree} of {len(self.votes)} votes of {self.judge.model}: " if len(self.votes) > 1 else ""
-        reasons = [f"{words}{majority.reason}"]
+        message = f"{agree} of {len(self.votes)} votes of {self.judge.model}: " if len(self.votes) > 1 else ""
+        reasons = [f"{message}{majority.reason}"]
         if self.left_out:
             reasons.append(f"the judge was shown {len(self.pictures)} of {len(self.pictures) + self.left_out} pictures")
         return MetricValue(value=float(majority.reached), reasons=tuple(reasons), step=majority.step, progress=share)

@@ -101,8 +101,8 @@ def read_reply(text: str, criteria: Sequence[Criterion], last: int | None) -> tu
         answer = _Answer.model_validate(_object(text))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the answer"
-        raise BrokenReply(f"{place}: {problem_words(first)}", code="invalid_field") from None
+        path = ".".join(map(str, first["loc"])) or "the answer"
+        raise BrokenReply(f"{path}: {problem_words(first)}", code="invalid_field") from None
     verdicts = {verdict.name: verdict for verdict in answer.verdicts}
     names = [criterion.name for criterion in criteria]
     _check_names([verdict.name for verdict in answer.verdicts], names)
@@ -138,6 +138,6 @@ def _verdict(verdict: _CriterionReply, last: int | None) -> CriterionVerdict:
     """One verdict; the step is used only if the criterion is met."""
     step = verdict.step if verdict.reached else None
     if step is not None and (last is None or not 0 <= step <= last):
-        words = "none was made" if last is None else f"there are 0 to {last}"
-        raise BrokenReply(f"{verdict.name[:100]}: there is no step {step}; {words}", code="unknown_step")
+        message = "none was made" if last is None else f"there are 0 to {last}"
+        raise BrokenReply(f"{verdict.name[:100]}: there is no step {step}; {message}", code="unknown_step")
     return CriterionVerdict(name=verdict.name, reached=verdict.reached, step=step, reason=verdict.reason[:MAX_REASON])

@@ -120,8 +120,8 @@ def check_move(moves: Mapping[_S, frozenset[_S]], old: _S, new: _S) -> None:
         new: the next state.
     """
     if new not in moves[old]:
-        what = type(old).__name__.removesuffix("State").lower()
-        words = f"the {what} is {old} and cannot be {new}".replace("_", " ")
+        noun = type(old).__name__.removesuffix("State").lower()
+        words = f"the {noun} is {old} and cannot be {new}".replace("_", " ")
         allowed = ", ".join(sorted(moves[old])).replace("_", " ")
         raise IllegalMove(words, hint=f"From {old} it can go to {allowed}." if allowed else "It has ended.")
 

@@ -36,11 +36,11 @@ def asset_name(url: str, path: str) -> str:
     Raises:
         Invalid: the address has another scheme.
     """
-    scheme, separator, rest = url.partition("://")
-    if separator and scheme in {"http", "https"} and rest.strip("/"):
+    scheme, separator, remainder = url.partition("://")
+    if separator and scheme in {"http", "https"} and remainder.strip("/"):
         return url
     name = url.removeprefix(ASSET)
     if name == url or not name:
-        words = "expected asset:NAME, a file of the task set's assets folder, or an http(s) address"
-        raise Invalid(f"{words}, got {url!r}", code="invalid_url", path=path)
+        message = "expected asset:NAME, a file of the task set's assets folder, or an http(s) address"
+        raise Invalid(f"{message}, got {url!r}", code="invalid_url", path=path)
     return name

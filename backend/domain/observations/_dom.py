@@ -88,8 +88,10 @@ def clickable(browser: Browser, windows: Sequence[Window]) -> tuple[list[Element
             # A page in an endless loop or with an open question is the agent's to deal with, not the desktop's failure.
             if error.kind not in {"not_found", "no_browser"}:
                 silent.append((tab.title or tab.url)[:100])
-    words = f"A page of the browser does not answer, so nothing on it is marked: {', '.join(silent)}." if silent else ""
-    return elements[:MOST_PER_SOURCE], words
+    message = (
+        f"A page of the browser does not answer, so nothing on it is marked: {', '.join(silent)}." if silent else ""
+    )
+    return elements[:MOST_PER_SOURCE], message
 
 
 def _of_page(browser: Browser, tab: Tab, windows: Sequence[Window]) -> list[Element]:

@@ -76,7 +76,7 @@ def trajectory(run: ExportedRun, episode: ExportedEpisode, pictures: dict[int, l
             "origin": run.origin,
             "state": episode.state,
             "score": episode.score,
-            "error": {"code": why.code, "message": why.message} if (why := episode.no_result) else None,
+            "error": {"code": reason.code, "message": reason.message} if (reason := episode.no_result) else None,
             "ended_by": episode.ended_by,
             "measures": dict(episode.measures),
         },

@@ -38,13 +38,13 @@ def closed_reason(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[s
     for slot in slots:
         counts[slot.state, slot.reason] += slot.number
     if not counts:
-        why = next(filter(None, nodes), "")
-        text = f"no node offers {provider} slots" + (f" ({_shorten(why)}); {_WHERE}" if why else "")
+        cause = next(filter(None, nodes), "")
+        text = f"no node offers {provider} slots" + (f" ({_shorten(cause)}); {_WHERE}" if cause else "")
         return Reason(ReasonCode.SLOTS_NOT_OFFERED, text)
     ((state, reason), number), *_ = counts.most_common(1)
     others = counts.total() - number
-    rest = f", {others} for other reasons" if others else ""
-    text = f"no {provider} slot is usable: {number} {_words(state, reason)}{rest}; {_WHERE}"
+    suffix = f", {others} for other reasons" if others else ""
+    text = f"no {provider} slot is usable: {number} {_words(state, reason)}{suffix}; {_WHERE}"
     return Reason(ReasonCode.SLOTS_UNUSABLE, text)
 
 
@@ -54,8 +54,8 @@ _WHERE = "see the workers page"
 def _words(state: str, reason: str) -> str:
     if state == "free":
         return "beyond the parallel limit of the workers"
-    what = "broken" if state == "broken" else f"on a node that is {state}"
-    return f"{what} ({_shorten(reason)})" if reason else what
+    condition = "broken" if state == "broken" else f"on a node that is {state}"
+    return f"{condition} ({_shorten(reason)})" if reason else condition
 
 
 def _shorten(text: str) -> str:

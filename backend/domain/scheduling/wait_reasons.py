@@ -114,14 +114,14 @@ def why(
     return WaitReason(turn.code, turn.text, timed=not stand.first)
 
 
-def unread(worker: str, what: str) -> Reason:
+def unread(worker: str, subject: str) -> Reason:
     """The reason in an episode's row if a worker cannot read its run or task.
 
     Args:
         worker: its name and release.
-        what: and what of it.
+        subject: and what of it.
     """
-    return Reason(ReasonCode.WORKER_CANNOT_READ, f"needs another worker: {worker} cannot read {what}"[:_LONGEST])
+    return Reason(ReasonCode.WORKER_CANNOT_READ, f"needs another worker: {worker} cannot read {subject}"[:_LONGEST])
 
 
 def _later(waiter: EpisodeWait, now: datetime) -> Reason | None:

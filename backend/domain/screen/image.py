@@ -73,13 +73,13 @@ def clicked_box(actions: Sequence[Action], marks: Sequence[Mark] | None) -> Box 
     Returns:
         Left, top, right, bottom in pixels of the screen; None where nothing was clicked, or where is not known.
     """
-    place: tuple[int, int] | None = None
+    point: tuple[int, int] | None = None
     box: Box | None = None
     for action in actions:
         if action.x is not None and action.y is not None:
-            place = action.x, action.y
-        if action.type in {ActionType.CLICK, ActionType.MOUSE_DOWN} and place is not None:
-            box = _around(*place, marks or ())
+            point = action.x, action.y
+        if action.type in {ActionType.CLICK, ActionType.MOUSE_DOWN} and point is not None:
+            box = _around(*point, marks or ())
     return box
 
 

@@ -213,9 +213,9 @@ class _Reader:
             get(names.checkable),
         }:
             return
-        place, size = PAIR.match(get(names.place, "")), pair(get(names.size, ""))
-        if place is not None and size is not None:
-            self._open = (tag, values, place, size)
+        position, size = PAIR.match(get(names.place, "")), pair(get(names.size, ""))
+        if position is not None and size is not None:
+            self._open = (tag, values, position, size)
 
     def end(self, _tag: str) -> None:
         """End of an element: following text does not belong to it."""
@@ -227,7 +227,7 @@ class _Reader:
     def _close(self) -> None:
         """Its text is what came before its first child."""
         assert self._open is not None  # noqa: S101 - the callers have looked.
-        tag, values, place, size = self._open
+        tag, values, position, size = self._open
         self._open = None
         text, names, get = "".join(self.texts), self._names, values.get
         name, kind = get("name", ""), get(names.kind, "") or get(names.windows_kind, "")
@@ -237,7 +237,7 @@ class _Reader:
             text = get(names.value, "")
         width, height = size
         if width and height:
-            x, y = place.groups()
+            x, y = position.groups()
             fields = (tag, name, text, kind, get(names.description, ""), int(x), int(y), width, height)
             self.elements.append(make_node(TreeElement, fields))
 
@@ -252,9 +252,9 @@ class _ParentReader(_Reader):
 
     def start(self, tag: str, values: dict[str, str]) -> None:
         self.texts.clear()
-        name, place = values.get("name", "")[:MOST_NAME], PAIR.match(values.get(self._names.place, ""))
-        if place is not None:
-            self.parents.setdefault((tag, name, int(place[1]), int(place[2])), self._path[-1])
+        name, position = values.get("name", "")[:MOST_NAME], PAIR.match(values.get(self._names.place, ""))
+        if position is not None:
+            self.parents.setdefault((tag, name, int(position[1]), int(position[2])), self._path[-1])
         self._path.append((tag, name))
 
     def end(self, _tag: str) -> None:

@@ -100,7 +100,7 @@ def _move(desktop: Desktop, window: Window, dice: Random) -> None:
         return abs(x - window.x) >= far[0] or abs(y - window.y) >= far[1]
 
     draws = ((dice.randint(0, free[0]), dice.randint(0, free[1])) for _ in range(_DRAWS))
-    x, y = next((place for place in draws if elsewhere(*place)), free)
+    x, y = next((point for point in draws if elsewhere(*point)), free)
     placed = _place(desktop, window, x=x, y=y, width=width, height=height)
     if not elsewhere(placed.x, placed.y):
         raise TaskSetupFailed(

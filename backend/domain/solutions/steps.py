@@ -79,8 +79,8 @@ class Selector(Parameters):
         states = [f"not {state[1:]}" if state.startswith("!") else state for state in self.states]
         text += f" ({', '.join(states)})" if states else ""
         text += f" with value {self.value:g}" if self.value is not None else ""
-        place = "the last" if self.index == -1 else f"number {self.index + 1}"
-        return f"{text}, {place}" if self.index else text
+        ordinal = "the last" if self.index == -1 else f"number {self.index + 1}"
+        return f"{text}, {ordinal}" if self.index else text
 
 
 class DragStep(Parameters):

@@ -181,10 +181,10 @@ def _operation(answer: ActionSummary, reference: Reference) -> str:
     return f"{_word(answer, reference)} {answer.value}".strip()
 
 
-def _word(what: ActionSummary, reference: Reference) -> str:
-    if what.kind == "type" and reference.operation.upper() == "SELECT":
+def _word(summary: ActionSummary, reference: Reference) -> str:
+    if summary.kind == "type" and reference.operation.upper() == "SELECT":
         return "SELECT"
-    return what.kind.upper()
+    return summary.kind.upper()
 
 
 def _sequence(actions: Iterable[Action]) -> list[Action]:

@@ -258,13 +258,13 @@ def _value(factor: str, level: JSON, study: StudyConfig) -> JSON:
     return {"width": width, "height": height} if factor == "screen" else [width, height]
 
 
-def _misfit(study: StudyConfig, levels: Mapping[str, JSON], where: str, words: str) -> Invalid:
+def _misfit(study: StudyConfig, levels: Mapping[str, JSON], where: str, message: str) -> Invalid:
     """The error of the factor that set the field, or of the base where none did."""
     for factor, level in levels.items():
         if where == factor or where.startswith(f"{factor}.") or factor.startswith(f"{where}."):
             path, hint = _path(study, factor, level), f"Given: {level_label(level)[:80]}."
-            return Invalid(words, code="invalid_study", path=path, hint=hint)
-    return Invalid(words, code="invalid_study", path=f"base.{where}")
+            return Invalid(message, code="invalid_study", path=path, hint=hint)
+    return Invalid(message, code="invalid_study", path=f"base.{where}")
 
 
 def _path(study: StudyConfig, factor: str, level: JSON) -> str:

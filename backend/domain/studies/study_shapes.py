@@ -51,8 +51,10 @@ def sensitivities(study: StudyConfig, cells: Cells) -> list[Sensitivity]:
     for factor in study.compared:
         groups: dict[str, list[Mapping[str, Mapping[str, float]]]] = {}
         for levels, episodes in cells:
-            rest = json.dumps({name: level for name, level in levels.items() if name != factor.name}, sort_keys=True)
-            groups.setdefault(rest, []).append(_means(episodes))
+            other_levels = json.dumps(
+                {name: level for name, level in levels.items() if name != factor.name}, sort_keys=True
+            )
+            groups.setdefault(other_levels, []).append(_means(episodes))
         complete = [group for group in groups.values() if len(group) == len(factor.levels)]
         deviations = _deviations(complete)
         if deviations:

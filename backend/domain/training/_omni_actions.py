@@ -80,8 +80,8 @@ def _key(name: str) -> str:
 def describe(action: Action, met: ScreenControl | None) -> str:
     """A few words for people."""
     where = f" on {met.text!r}" if met and met.text else ""
-    what = keys_of(action)
-    return f"{action.type.value.lower()}{where}" + (f": {what[:_LONGEST_TEXT]}" if what else "")
+    keys = keys_of(action)
+    return f"{action.type.value.lower()}{where}" + (f": {keys[:_LONGEST_TEXT]}" if keys else "")
 
 
 def control_at(step: RecordedStep, action: Action) -> ScreenControl | None:

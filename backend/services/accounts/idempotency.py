@@ -89,7 +89,7 @@ def store_answer(session: Session, claim: KeyClaim, answer: StoredAnswer) -> Non
         raise Conflict(
             "another process is handling the request with this idempotency key",
             code="idempotency_key_in_use",
-            hint="Repeat it with the same key: the answer is that of the request which was done.",
+            hint="Repeat it with the same key to get the answer of the first request.",
         )
 
 

@@ -67,7 +67,7 @@ async def next_observation(
     paused = status.awaits_restart and wait_restart
     if not agent_channel_store.has_broker():
         raise Unavailable(
-            "no broker is configured, so no agent outside can act",
+            "no broker is configured, so external agents cannot act",
             code="broker_not_configured",
             hint="Set REDIS_URL, or use `deskarena up`.",
         )

@@ -161,7 +161,7 @@ def give_up(session: Session, token: str) -> Pass:
     attempt = attempts.get(session, status.attempt_id) if status.attempt_id is not None else None
     if rows is None or attempt is None or attempt.state != AttemptState.LOST:
         raise Conflict(
-            f"the episode is {status.state}: there is nothing to give up",
+            f"the episode is {status.state}: it cannot be given up",
             code="episode_not_waiting",
             hint="Read its state: GET /api/v1/agent.",
         )

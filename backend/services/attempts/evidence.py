@@ -129,8 +129,8 @@ def plan_of(
             elif side is None and failure and needs_no_desktop(task, spec):
                 side = EvidenceSide(role, str(spec.get("type", "")), spec, anew=True)
             if side is None:
-                what = f"metric {index + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}"
-                plan.missing.append(f"{what} ({failure[:MAX_WORDS]})" if failure else what)
+                label = f"metric {index + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}"
+                plan.missing.append(f"{label} ({failure[:MAX_WORDS]})" if failure else label)
             else:
                 sides.append(side)
         plan.calls.append(sides)

@@ -85,7 +85,7 @@ def make_backup(  # noqa: PLR0913 - one backup with everything that belongs to i
             saved = tuple(_save_table(connection, table, fresh, tell) for table in tables(connection))
         _copy_artifacts(dict(artifacts.items() - early.items()), store, folder, report, tell)
         report.rows = sum(table.rows for table in saved)
-        report.bad = {sha256: why for sha256, why in report.bad.items() if sha256 in artifacts}
+        report.bad = {sha256: reason for sha256, reason in report.bad.items() if sha256 in artifacts}
         manifest = SnapshotManifest(
             created_at=now,
             release=release,

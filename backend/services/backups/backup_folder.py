@@ -151,9 +151,9 @@ class BackupFolder:
         """
         names = self.names()
         if not names or (name and name not in names):
-            what = f"no snapshot {name!r}" if names else "no complete snapshot"
+            problem = f"no snapshot {name!r}" if names else "no complete snapshot"
             hint = f"It has {', '.join(names[-5:])}." if names else "`deskarena backup` makes one."
-            raise NotFound(f"{self.root} has {what}", code="backup_not_found", hint=hint)
+            raise NotFound(f"{self.root} has {problem}", code="backup_not_found", hint=hint)
         return Snapshot(self._snapshots / (name or names[-1]))
 
     @contextmanager
@@ -195,7 +195,7 @@ def table_file(name: str) -> str:
 
 
 def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    rest = b""
+    remainder = b""
     for block in blocks:
-        *lines, rest = (rest + block).split(b"\n")
+        *lines, remainder = (remainder + block).split(b"\n")
         yield from lines

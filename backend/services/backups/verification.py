@@ -95,11 +95,11 @@ def check_artifacts(
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for batch in in_batches(artifacts):
-            for (sha256, _), what in zip(batch, pool.map(problem, batch), strict=True):
-                if what == MISSING:
+            for (sha256, _), trouble in zip(batch, pool.map(problem, batch), strict=True):
+                if trouble == MISSING:
                     result.missing.append(sha256)
-                elif what:
-                    result.damaged[sha256] = what
+                elif trouble:
+                    result.damaged[sha256] = trouble
                 else:
                     result.artifacts += 1
             tell(f"{result.artifacts} artifacts verified")

@@ -168,7 +168,7 @@ def fetch(url: str, web: Web, store: ArtifactStore) -> FetchedFile:
     """
     reply = _answer(url, web)
     if not reply.body:
-        raise DeadLink(f"{url} gives an empty file", code="asset_wrong_type")
+        raise DeadLink(f"{url} returns an empty file", code="asset_wrong_type")
     wrong = _what_else(url, reply)
     if wrong:
         raise DeadLink(f"{url} gives {wrong} instead of the file", code="asset_wrong_type")

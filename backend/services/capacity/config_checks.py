@@ -171,8 +171,8 @@ def check_judge(can: Capabilities, judge: JudgeConfig) -> None:
     if offer is None:
         raise _unknown("model endpoint", judge.endpoint, can.models, path="judge.endpoint")
     if not offer.get("ok"):
-        words = f"the judge's endpoint {judge.endpoint!r} does not work here: {offer.get('reason', '')}"
-        raise Conflict(words, code="provider_not_runnable")
+        message = f"the judge's endpoint {judge.endpoint!r} does not work here: {offer.get('reason', '')}"
+        raise Conflict(message, code="provider_not_runnable")
 
 
 def _check_provider(can: Capabilities, name: str) -> None:
@@ -212,10 +212,10 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
     if image_offer is not None and image_offer.screens and config.screen not in image_offer.screens:
         sizes = ", ".join(f"{screen.width}x{screen.height}" for screen in image_offer.screens[:10])
         raise Invalid(
-            f"the image {image_offer.name!r} cannot show this size",
+            f"the image {image_offer.name!r} does not support this screen size",
             code="screen_not_supported",
             path="screen",
-            hint=f"It shows {sizes}.",
+            hint=f"It supports {sizes}.",
         )
 
 

@@ -90,12 +90,12 @@ def key_variables(file: Path) -> tuple[str, ...]:
 
     An invalid file adds none: the worker itself reports what is wrong with it.
     """
-    ours = [name for _, key, base in BUILT_IN.values() for name in (key, base)]
+    variables = [name for _, key, base in BUILT_IN.values() for name in (key, base)]
     try:
         named = [endpoint.key_env for endpoint in Endpoints(file, TaskSecrets(file.parent), {}).all().values()]
     except Invalid:
         named = []
-    names = {name for name in (*ours, *named) if name}
+    names = {name for name in (*variables, *named) if name}
     return tuple(sorted(names | {f"{name}_FILE" for name in names}))
 
 
@@ -147,8 +147,8 @@ class Endpoints:
             try:
                 key = self._secrets(endpoint.key_secret)
             except TaskSetupFailed as error:
-                words = f"the endpoint {endpoint.name!r} has no key: {error.message}"
-                raise MissingKey(words, code="endpoint_key_missing", hint=error.hint) from None
+                message = f"the endpoint {endpoint.name!r} has no key: {error.message}"
+                raise MissingKey(message, code="endpoint_key_missing", hint=error.hint) from None
         elif endpoint.key_env:
             key = self._environ.get(endpoint.key_env, "").strip() or self._key_in_file(endpoint)
             if not key:

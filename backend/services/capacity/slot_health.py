@@ -44,10 +44,10 @@ def note_troubles(session: Session, cluster: str, provider: str, troubles: Mappi
 
 def _next_state(slot: Slot, trouble: SlotTrouble | None, now: dt.datetime) -> tuple[str, str] | None:
     """New state and reason of a slot; None = unchanged."""
-    ours = slot.state == SlotState.BROKEN and slot.reason.startswith(PREFIX)
-    if not ours and (trouble is None or slot.state != SlotState.FREE):
+    is_own_report = slot.state == SlotState.BROKEN and slot.reason.startswith(PREFIX)
+    if not is_own_report and (trouble is None or slot.state != SlotState.FREE):
         return None
-    rests = _end_of(slot.reason) if ours else None
+    rests = _end_of(slot.reason) if is_own_report else None
     if rests is not None and rests - now > _MOST:
         rests = None
     if trouble is None:

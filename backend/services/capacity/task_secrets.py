@@ -29,9 +29,9 @@ class TaskSecrets:
             open_to = file.stat().st_mode & _OTHERS
             text = file.read_bytes()[:_MOST_BYTES].decode()
         except FileNotFoundError:
-            words = f"the task needs the secret {name!r}, which was not given"
+            message = f"the task needs the secret {name!r}, which was not given"
             raise TaskSetupFailed(
-                words, code="secret_missing", hint=f"Write it to {file} (docs/assets.md says what it holds)."
+                message, code="secret_missing", hint=f"Write it to {file} (docs/assets.md says what it holds)."
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise TaskSetupFailed(f"the secret {name!r} cannot be read: {error}", code="secret_not_usable") from error

@@ -118,9 +118,9 @@ def worker_heartbeat(
     """
     if repository.beat(session, worker_id) is None:
         raise NotFound(f"there is no worker {worker_id}", code="worker_not_found", hint="Register again.")
-    ours = leases.beat(session, worker_id, lease_ids)
+    renewed = leases.beat(session, worker_id, lease_ids)
     leases.note_waits(session, worker_id, waits or {})
-    return ours
+    return renewed
 
 
 def set_draining(session: Session, worker_id: UUID, *, draining: bool) -> None:

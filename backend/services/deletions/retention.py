@@ -180,5 +180,5 @@ def _thin(factory: SessionFactory, project_id: UUID, since: datetime | None, bef
 def _check(name: str, value: int | None) -> int | None:
     least = 0 if name == "disk_quota_mib" else 1
     if name not in RULES or (value is not None and not least <= value <= MOST):
-        raise Invalid(f"expected a whole number from {least} on, or nothing", code="invalid_request", path=name)
+        raise Invalid(f"expected a whole number of at least {least}, or nothing", code="invalid_request", path=name)
     return value

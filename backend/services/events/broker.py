@@ -71,7 +71,7 @@ class Broker:
             first = time.monotonic() >= self._away_until
             self._away_until = time.monotonic() + PAUSE
         if first:
-            logger.warning("the broker is away (%s); nothing is lost, live views wait", error)
+            logger.warning("the broker does not answer (%s); nothing is lost, live views pause", error)
 
     def close(self) -> None:
         if self._client is not None:

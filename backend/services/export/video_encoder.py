@@ -61,7 +61,7 @@ def encode(steps: Iterable[tuple[VideoStep, bytes | None]]) -> bytes:
     program = which("ffmpeg")
     if program is None:
         hint = "Install ffmpeg on the machine of the service."
-        raise Conflict("There is no ffmpeg program to make a video.", code="ffmpeg_missing", hint=hint)
+        raise Conflict("Videos need the program ffmpeg, which is not installed.", code="ffmpeg_missing", hint=hint)
     with tempfile.TemporaryDirectory(prefix="video-") as folder:
         target = Path(folder) / "video.mp4"
         _write(program, target, steps)
@@ -87,7 +87,7 @@ def _write(program: str, target: Path, steps: Iterable[tuple[VideoStep, bytes | 
                 timer.start()
             _send(process, _draw(last_picture, step, size).tobytes())
         if process is None:
-            raise Conflict("This attempt has no screen to show.", code="video_without_screens")
+            raise Conflict("This attempt has no screenshots.", code="video_without_screens")
         _finish(process)
     finally:
         if timer is not None:
@@ -111,7 +111,7 @@ def _finish(process: subprocess.Popen[bytes]) -> None:
     _, words = process.communicate()
     if process.returncode:
         reason = words.decode(errors="replace").strip()[-200:] or f"it took longer than {MOST_SECONDS:.0f} s"
-        raise Unavailable(f"The video could not be made: {reason}", code="video_failed")
+        raise Unavailable(f"The video could not be created: {reason}", code="video_failed")
 
 
 def _command(program: str, size: tuple[int, int], target: Path) -> list[str]:

@@ -52,7 +52,7 @@ def get(session: Session, attempt_id: UUID) -> VideoView:
     episodes.get_attempt(session, attempt_id)
     view = find(session, attempt_id)
     if view is None:
-        raise NotFound("No video of this attempt was made.", code="video_not_found", hint="POST makes it.")
+        raise NotFound("This attempt has no video yet.", code="video_not_found", hint="POST creates it.")
     return view
 
 
@@ -80,7 +80,7 @@ def make(planned: VideoPlan, store: ArtifactStore) -> tuple[str, int]:
         Unavailable: another one is being made, or ffmpeg failed.
     """
     if not _ONE_AT_A_TIME.acquire(blocking=False):
-        raise Unavailable("Another video is being made.", code="video_busy", hint="Try again in a minute.")
+        raise Unavailable("Another video is being created.", code="video_busy", hint="Try again in a minute.")
     try:
         data = encode(_with_screens(planned.steps, store))
     finally:

@@ -61,7 +61,7 @@ def end_on_nodes(session: Session, cluster: str) -> list[UUID]:
     rows = leases.on_nodes(session, cluster, ended)
     # Locked before runs and leases, like heartbeats, which lock a worker's leases in any order.
     repository.hold(session, {worker for _, worker, _ in rows})
-    failures = {lease: _failure(LeaseFailure.NODE_LOST, f"its node was lost: {why}") for lease, _, why in rows}
+    failures = {lease: _failure(LeaseFailure.NODE_LOST, f"its node was lost: {reason}") for lease, _, reason in rows}
     return _end_leases(session, failures, None)
 
 

@@ -76,7 +76,7 @@ def _age(seconds: float) -> float:
 def families(metrics: InstallationMetrics) -> list[GaugeMetricFamily]:
     """As Prometheus metrics. Zeros are included, so that alerts see them."""
     classes = ("", *FailureClass)
-    pairs = [(out, why) for out in Outcome for why in classes if bool(why) == (out is Outcome.LOST)]
+    pairs = [(out, reason) for out in Outcome for reason in classes if bool(reason) == (out is Outcome.LOST)]
     providers = sorted({*metrics.signals.providers, *(provider for provider, _ in metrics.leases)})
     leases = dict.fromkeys(((name, "") for name in providers), (0, 0.0)) | dict(metrics.leases)
     return [
@@ -97,7 +97,10 @@ def families(metrics: InstallationMetrics) -> list[GaugeMetricFamily]:
         gauge(
             "deskarena_leases",
             "Live leases, by what their attempt waits for.",
-            [({"provider": name, "waits_for": why}, number) for (name, why), (number, _) in sorted(leases.items())],
+            [
+                ({"provider": name, "waits_for": reason}, number)
+                for (name, reason), (number, _) in sorted(leases.items())
+            ],
         ),
         gauge(
             "deskarena_lease_heartbeat_age_seconds",
@@ -110,7 +113,7 @@ def families(metrics: InstallationMetrics) -> list[GaugeMetricFamily]:
         gauge(
             "deskarena_episodes_ended_last_hour",
             "Episodes that ended within the last hour, by outcome and failure class.",
-            [({"outcome": out, "failure_class": why}, metrics.ended.get((out, why), 0)) for out, why in pairs],
+            [({"outcome": out, "failure_class": reason}, metrics.ended.get((out, reason), 0)) for out, reason in pairs],
         ),
         gauge(
             "deskarena_frame_age_seconds",

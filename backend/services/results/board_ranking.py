@@ -184,8 +184,8 @@ def ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
         replace(row, standing=standing, lower_rank=rank(row.lower or 0.0, lower))
         for (row, _), standing in zip(able, places, strict=True)
     ]
-    rest = [row for row in rows if row.reasons or row.primary is None]
-    return sorted(placed + rest, key=_order)
+    unranked = [row for row in rows if row.reasons or row.primary is None]
+    return sorted(placed + unranked, key=_order)
 
 
 def _order(row: BoardRow) -> tuple[bool, bool, bool, float, str]:

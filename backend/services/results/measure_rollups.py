@@ -205,7 +205,7 @@ class _MeasureColumn:
         places = np.minimum(np.searchsorted(sums.tasks, kinds.ids), len(sums.tasks) - 1)
         with_value = sums.tasks[places] == kinds.ids
         counts, totals = (np.where(with_value, column[places], 0.0) for column in (sums.numbers, sums.totals))
-        protocols = {kinds.kinds[place][0] for place in np.unique(kinds.kind[counts > 0])}
+        protocols = {kinds.kinds[index][0] for index in np.unique(kinds.kind[counts > 0])}
         could = np.array([_could(*kind, measure, protocols) for kind in kinds.kinds], dtype=bool)[kinds.kind]
         return cls(measure, counts, totals, could, (counts == 0) & kinds.scored & could, tasks)
 

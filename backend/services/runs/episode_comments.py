@@ -77,7 +77,7 @@ def delete(session: Session, project: Project, episode_id: UUID, comment_id: UUI
     comment = repository.own(session, episode_id, comment_id, who.id)
     if comment is None:
         raise NotFound(
-            "no comment of yours has this id", code="comment_not_found", hint="People delete their own comments."
+            "you have no comment with this id", code="comment_not_found", hint="You can delete only your own comments."
         )
     session.delete(comment)
 

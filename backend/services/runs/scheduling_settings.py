@@ -47,7 +47,7 @@ def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) 
         raise NotFound(f"there is no run {run_id}", code="run_not_found", hint="`deskarena run list` shows them.")
     if RunState(run.state) in ENDED_RUNS:
         hint = "" if run.state == RunState.CANCELLED else "`deskarena run retry` tries its lost episodes again."
-        raise Conflict(f"the run is {run.state}: it gets no more slots", code="run_ended", hint=hint)
+        raise Conflict(f"the run is {run.state}: it gets no further slots", code="run_ended", hint=hint)
     values: dict[str, Any] = tuning.model_dump(exclude_unset=True)
     changed = {name: value for name, value in values.items() if getattr(run, name) != value}
     for name, value in changed.items():
@@ -104,8 +104,8 @@ def _check_providers(rule: str, named: Iterable[str], providers: Collection[str]
     """A rule for an unknown provider would have no effect."""
     for name in named:
         if name not in providers:
-            words = f"there is no provider {name!r}, only {', '.join(sorted(providers))}"
-            raise Invalid(words, code="invalid_request", path=f"{rule}.{name}")
+            message = f"there is no provider {name!r}, only {', '.join(sorted(providers))}"
+            raise Invalid(message, code="invalid_request", path=f"{rule}.{name}")
 
 
 def _rules(row: Project) -> ProjectRules:

@@ -102,12 +102,12 @@ def _validation(task: Task, results: Mapping[str, TaskValidation], reasons: Mapp
     if validation.sound is not None:
         return validation
     lost = [agent for agent, row in results.items() if row.outcome == Outcome.LOST]
-    why = f"lost: {', '.join(sorted(lost))}" if lost else "not validated"
+    cause = f"lost: {', '.join(sorted(lost))}" if lost else "not validated"
     reason = reasons.get(task.id)
     if reason is None:
-        return validation.model_copy(update={"reason": why})
+        return validation.model_copy(update={"reason": cause})
     return validation.model_copy(
-        update={"reason": f"not runnable here: {reason.text or why}", "reason_code": reason.code}
+        update={"reason": f"not runnable here: {reason.text or cause}", "reason_code": reason.code}
     )
 
 

@@ -108,7 +108,11 @@ def families(signals: Signals) -> list[GaugeMetricFamily]:
         gauge(
             "deskarena_queue_episodes",
             "Episodes that wait, by provider and reason.",
-            [({"provider": name, "reason": why}, signals.waiting(name, why)) for name in of for why in REASONS],
+            [
+                ({"provider": name, "reason": reason}, signals.waiting(name, reason))
+                for name in of
+                for reason in REASONS
+            ],
         ),
         gauge(
             "deskarena_queue_oldest_seconds",

@@ -83,7 +83,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     scheduler.enter(session)  # Before the lease: whoever assigns slots may hold its run.
     idle = leases.lock_idle(session, lease_id)
     if idle is None:
-        raise LeaseLost("the lease is another worker's, or is in use")
+        raise LeaseLost("the lease belongs to another worker or is in use")
     lease, slot, worker, node = idle
     offered = slot.state == SlotState.FREE and node.state == NodeState.READY
     if worker.state != WorkerState.ONLINE or not offered:

@@ -61,10 +61,10 @@ def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
     """Recomputes the scheduler's counters and estimated durations. Neither urgent nor often needed."""
     for run_id in _in_one(factory, scheduler.miscounted_runs):
         if _in_one(factory, partial(_recount, run_id=run_id)):
-            logger.warning("run %s: its episodes under way were counted anew", run_id)
+            logger.warning("run %s: its running episodes were recounted", run_id)
     now = _in_one(factory, workers.now)
     if clock.went_back(now) and (number := _in_one(factory, scheduler.bring_back)):
-        logger.warning("the database's clock went back: %d episodes would have waited for it", number)
+        logger.warning("the database's clock went back: %d earliest starts of episodes were corrected", number)
     clock.mark_handled(now)
     _in_one(factory, model_usage.prune)
     for _ in range(duration_estimates.AT_ONCE):

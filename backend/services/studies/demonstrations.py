@@ -79,7 +79,9 @@ def import_set(session: Session, new: NewSet, form: SetForm, folder: Path, store
         Conflict: there is another set of that name, or the project is over its disk quota.
     """
     if form is SetForm.RUN:
-        raise Invalid("a set of a run is created from it, not imported", code="invalid_request", path="form")
+        raise Invalid(
+            "a set of a run's episodes is created from the run, not imported", code="invalid_request", path="form"
+        )
     demonstrations = read_set(form, folder)
     content = digest([demonstration.model_dump(mode="json") for demonstration in demonstrations])
     existing = _existing_set(session, new, form, content)

@@ -102,7 +102,7 @@ def submit_offline_study(
 
     Raises:
         NotFound: there is no such set.
-        Invalid, UnknownPlugin: a factor, a level or a cell is invalid, or its agent cannot be asked at recorded steps.
+        Invalid, UnknownPlugin: a factor, a level or a cell is invalid, or its agent cannot be used at recorded steps.
         Conflict: the project is over its disk quota, or the installation is in maintenance mode.
     """
     request_hash = digest(study.model_dump(mode="json", exclude_unset=True))
@@ -176,10 +176,10 @@ def _check_asked(can: Capabilities, config: RunConfig) -> None:
     plugin = registry.lookup(PluginKind.AGENT, config.agent)
     if not can_be_asked(config.agent):
         raise Invalid(
-            f"the agent {config.agent!r} needs a desktop: it cannot be asked at recorded steps",
+            f"the agent {config.agent!r} needs a desktop: it cannot be used at recorded steps",
             code="agent_not_offline",
             path="agent",
-            hint="Agents that ask a model can, and random, noop and always_fail.",
+            hint="Use an agent with a model, or random, noop or always_fail.",
         )
     names: Mapping[str, str] = getattr(plugin.Params, "models", {"model": "endpoint"})
     for model, field in names.items():

@@ -261,5 +261,5 @@ def sentence(results: Results) -> str:
     names = "; ".join(cell_label({level.factor: level.level}) for level in clear)
     number = f"{len(clear)} of {len(tested)} levels"
     verb = "differs" if len(clear) == 1 else "differ"
-    words = f"{number} {verb} in success rate from the first level of the factor beyond what chance explains"
-    return f"{words}: {names}." if clear else f"{words}. The base cell is {base}."
+    message = f"{number} {verb} in success rate from the first level of the factor beyond what chance explains"
+    return f"{message}: {names}." if clear else f"{message}. The base cell is {base}."

@@ -144,7 +144,7 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferenc
         raise Conflict(
             "you have already judged this pair",
             code="pair_already_judged",
-            hint="The first choice counts. Go on with the next pair.",
+            hint="The first choice counts. Continue with the next pair.",
         )
 
 
@@ -263,8 +263,8 @@ def _warnings(ratings: Sequence[Rating]) -> list[str]:
     number = len({row.group for row in ratings})
     warnings = []
     if number > 1:
-        words = f"The contestants fall into {number} groups that no choice connects: "
-        warnings.append(words + "ratings of different groups cannot be compared, each group has its own zero.")
+        message = f"The contestants fall into {number} groups that no choice connects: "
+        warnings.append(message + "ratings of different groups cannot be compared, each group has its own zero.")
     always = [row.name for row in ratings if row.losses + row.ties == 0.0]
     never = [row.name for row in ratings if row.wins + row.ties == 0.0]
     limit = "the rating is held finite by the prior, and its upper end means little"

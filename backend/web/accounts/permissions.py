@@ -276,5 +276,5 @@ def need_of(method: str, path: str) -> Need:
         return SIGNED_IN
     need = NEEDS.get(f"{'GET' if method in _READS else method} {path}")
     if need is None and method not in {*_READS, "WS"}:
-        raise NotAllowed(f"nobody may do this: {method} {path} has no role", code="role_undecided")
+        raise NotAllowed(f"no role may do this: {method} {path} has no role", code="role_undecided")
     return need or VIEWER

@@ -148,12 +148,12 @@ def _unpack(files: zipfile.ZipFile, folder: Path, most_bytes: int) -> None:
     places: dict[Path, zipfile.ZipInfo] = {}
     for entry in entries:
         _check_entry(entry)
-        place = _place(folder, entry)
-        if places.setdefault(place, entry) is not entry:
-            raise Invalid(f"{_quoted_name(entry)} is there twice", code="archive_name_twice", path="file")
+        target = _place(folder, entry)
+        if places.setdefault(target, entry) is not entry:
+            raise Invalid(f"{_quoted_name(entry)} occurs twice", code="archive_name_twice", path="file")
     remaining = most_bytes
-    for place, entry in places.items():
-        remaining -= _write(files, entry, place, remaining)
+    for target, entry in places.items():
+        remaining -= _write(files, entry, target, remaining)
 
 
 def _check_entry(entry: zipfile.ZipInfo) -> None:

@@ -54,7 +54,7 @@ async def run_events(
     except NotFound:
         refused = GONE, "there is no such run"
     except Unavailable:
-        refused = 1013, "the database is away"
+        refused = 1013, "the database does not answer"
     await socket.accept()
     if refused[0]:
         await socket.close(*refused)

@@ -113,7 +113,7 @@ def act(request: Request, session: SessionDep, subscription_id: Id, action: str)
         subscriptions.remove(session, subscription_id)
         return redirect("/notifications")
     else:
-        raise NotFound(f"{action!r} is nothing that a subscription does", code="page_not_found")
+        raise NotFound(f"{action!r} is not an action of a subscription", code="page_not_found")
     return redirect(f"/notifications/{subscription_id}#deliveries")
 
 

@@ -38,8 +38,8 @@ def test_a_data_folder_is_backed_up_lost_and_restored(tmp_path: Path, capsys: py
     verify(kept)
     verify(data=data)
     out = capsys.readouterr().out.splitlines()
-    assert [line.rpartition("rows, ")[2] for line in out[1:3]] == ["1 artifacts good, 0 missing, 0 damaged"] * 2
-    assert out[3] == "installation verified: 1 artifacts good, 0 missing, 0 damaged"
+    assert [line.rpartition("rows, ")[2] for line in out[1:3]] == ["1 artifacts intact, 0 missing, 0 damaged"] * 2
+    assert out[3] == "installation verified: 1 artifacts intact, 0 missing, 0 damaged"
     with raises_code(CliError, "database_not_empty"):
         restore(kept, data=data)
     store.path(sha256).unlink()

@@ -183,7 +183,7 @@ class TestContainer:
         first = until(lambda: [one for one in attempts(running, episode.id) if one.state == "lost"], 60.0)[0]
         api.start()
         assert first.failure_class == "cluster"
-        assert "the API was unavailable when the container gave up" in first.failure_message
+        assert "the API was unavailable when the container ended" in first.failure_message
         (episode,) = finished(running, run.id, 120.0)
         assert (episode.outcome, episode.score, episode.ended_by) == ("scored", 1.0, "done")
 

@@ -7,7 +7,10 @@ class TestSentences:
     @pytest.mark.parametrize(
         ("parts", "text"),
         [
-            (("cannot show this size", "It shows 640x480."), "cannot show this size. It shows 640x480."),
+            (
+                ("does not support this screen size", "It shows 640x480."),
+                "does not support this screen size. It shows 640x480.",
+            ),
             (("it is full.", "Empty it"), "it is full. Empty it"),
             (("is it on?", "Look."), "is it on? Look."),
             (("gone", ""), "gone"),

@@ -68,7 +68,7 @@ class TestHost:
     def test_a_websocket_under_a_foreign_name_never_opens(self, make: Make) -> None:
         with pytest.raises(WebSocketDenialResponse) as refused, make().websocket_connect("ws://evil.example/ws/events"):
             pass
-        assert "does not answer to the name" in refused.value.json()["detail"]
+        assert "does not answer for the host" in refused.value.json()["detail"]
 
 
 class TestOrigin:

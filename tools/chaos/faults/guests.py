@@ -46,7 +46,7 @@ class ProgramHit(Fault):
             return f"no {self.program} is there"
         self._hit = [pid]
         processes.signal_all(self._hit, signal.SIGSTOP if self.seconds else signal.SIGKILL)
-        return f"{self.program} ({pid}) {f'stands still for {self.seconds:.1f} s' if self.seconds else 'killed'}"
+        return f"{self.program} ({pid}) {f'is paused for {self.seconds:.1f} s' if self.seconds else 'killed'}"
 
     def heal(self, scene: Scene) -> None:
         if self.seconds:
@@ -117,8 +117,10 @@ def _kinds() -> None:
     ):
         kind(f"kill {what}", f"{of} gets SIGKILL", GuestHit.killed(program), LOCAL)
         if what.endswith("server"):
-            kind(f"pause {what}", f"{of} stands still", GuestHit.paused(program), LOCAL)
-    kind("kill evaluator", "a child process that judges gets SIGKILL", lambda r: KillEvaluator(r.random()), LOCAL)
+            kind(f"pause {what}", f"{of} is paused", GuestHit.paused(program), LOCAL)
+    kind(
+        "kill evaluator", "the child process of an evaluation gets SIGKILL", lambda r: KillEvaluator(r.random()), LOCAL
+    )
 
 
 _kinds()

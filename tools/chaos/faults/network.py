@@ -53,31 +53,31 @@ def _narrow(random: Random) -> LinkFault:
 
 
 kind(
-    "cut database",
-    "a worker's line to the database is a black hole for less than a lease",
+    "partition database briefly",
+    "a worker's connection to the database passes nothing for less than a lease",
     lambda r: LinkFault(_database(r), LinkMode.HOLE, shorter(r)),
 )
 kind(
-    "part database",
-    "the same for longer than a lease; the delayed data arrives afterwards",
+    "partition database",
+    "a worker's connection to the database passes nothing for longer than a lease; the delayed data arrives afterwards",
     lambda r: LinkFault(_database(r), LinkMode.HOLE, longer(r)),
     loses=True,
 )
 kind(
-    "refuse database",
+    "refuse database connections",
     "a worker's connections to the database are reset and refused for a while",
     lambda r: LinkFault(_database(r), LinkMode.REFUSE, r.uniform(2.0, 14.0)),
 )
 kind(
-    "cut api",
-    "the API's line to database or broker is a black hole",
+    "partition api",
+    "the API's connection to database or broker passes nothing",
     lambda r: LinkFault(f"api>{r.choice(['postgres', 'broker'])}", LinkMode.HOLE, r.uniform(2.0, 14.0)),
 )
 kind(
-    "cut broker",
-    "a worker's line to the broker is a black hole",
+    "partition broker",
+    "a worker's connection to the broker passes nothing",
     lambda r: LinkFault(f"{any_worker(r)}>broker", LinkMode.HOLE, r.uniform(2.0, 18.0)),
 )
-kind("reset", "all connections of one line are reset at once", lambda r: Reset(_any(r)))
-kind("slow", "a line hands on with a delay", _slow)
-kind("narrow", "a line hands on few bytes a second", _narrow)
+kind("reset connections", "all connections between two processes are reset at once", lambda r: Reset(_any(r)))
+kind("delay traffic", "a connection passes data on with a delay", _slow)
+kind("throttle traffic", "a connection passes few bytes a second", _narrow)

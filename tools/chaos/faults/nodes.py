@@ -158,35 +158,37 @@ def _kinds() -> None:
     )
     kind("taint node", "a node has a taint that no pod tolerates", lambda r: TaintNode(_node(r), a_while(r)), FLAVOUR)
     kind(
-        "lose node",
-        "a node is heard no more; its pods run on",
+        "partition node",
+        "a node stops reporting; its pods run on",
         lambda r: LoseNode(_node(r), a_while(r), dead=False),
         FLAVOUR,
     )
     kind(
         "kill node",
-        "a node is heard no more; all that ran there is dead",
+        "a node stops reporting; everything on it has ended",
         lambda r: LoseNode(_node(r), a_while(r), dead=True),
         FLAVOUR,
     )
-    kind("delete node", "a node is taken away", lambda r: DeleteNode(_node(r), a_while(r)), FLAVOUR)
+    kind("delete node", "a node is deleted", lambda r: DeleteNode(_node(r), a_while(r)), FLAVOUR)
     for name, sentence, how in (
-        ("cluster away", "the cluster's API resets every connection", "resets everything"),
-        ("cluster fails", "the cluster's API answers 500", "fails"),
-        ("cluster throttles", "the cluster's API answers 429", "throttles"),
-        ("cluster slow", "the cluster's API takes a second more for each request", "is slow"),
-        ("cluster conflicts", "the cluster's API answers every change with 409", "answers 409"),
+        ("reset cluster api", "the cluster's API resets every connection", "resets everything"),
+        ("fail cluster api", "the cluster's API answers 500", "fails"),
+        ("throttle cluster api", "the cluster's API answers 429", "throttles"),
+        ("delay cluster api", "the cluster's API takes a second more for each request", "is slow"),
+        ("answer conflicts", "the cluster's API answers every change with 409", "answers 409"),
         (
-            "cluster loses answers",
+            "lose cluster api answers",
             "the cluster's API carries out requests, but its responses are lost",
             "loses answers",
         ),
     ):
         kind(name, sentence, lambda r, how=how: ApiHit(how, a_while(r)), FLAVOUR)  # type: ignore[misc]
-    kind("watches end", "all watches end, and old versions are gone (410)", lambda _: ApiHit("forgets", 0.0), FLAVOUR)
     kind(
-        "cut cluster",
-        "a worker's line to the cluster's API is a black hole",
+        "expire watches", "all watches end, and old versions are gone (410)", lambda _: ApiHit("forgets", 0.0), FLAVOUR
+    )
+    kind(
+        "partition cluster api",
+        "a worker's connection to the cluster's API passes nothing",
         lambda r: LinkFault(f"{any_worker(r)}>cluster", LinkMode.HOLE, a_while(r)),
         FLAVOUR,
     )

@@ -51,7 +51,7 @@ class Pause(Fault):
         below = [process.pid for process in processes.below(pid, time.time())] if self.whole else []
         self._stopped = [pid, *below]
         processes.signal_all(self._stopped, signal.SIGSTOP)
-        return f"{self.name} ({pid}) stands still for {self.seconds:.1f} s"
+        return f"{self.name} ({pid}) is paused for {self.seconds:.1f} s"
 
     def heal(self, scene: Scene) -> None:
         processes.signal_all(self._stopped, signal.SIGCONT)
@@ -69,8 +69,8 @@ class DesktopSupervisorHit(Fault):
         if self._pid is None:
             return f"no desktop supervisor of {self.name} is there"
         processes.signal_all([self._pid], signal.SIGSTOP if self.seconds else signal.SIGKILL)
-        what = f"stands still for {self.seconds:.1f} s" if self.seconds else "killed"
-        return f"desktop supervisor of {self.name} ({self._pid}) {what}"
+        effect = f"is paused for {self.seconds:.1f} s" if self.seconds else "killed"
+        return f"desktop supervisor of {self.name} ({self._pid}) {effect}"
 
     def heal(self, scene: Scene) -> None:
         if self.seconds and self._pid is not None:
@@ -137,10 +137,10 @@ def any_worker(random: Random) -> str:
 
 kind("kill worker", "a worker gets SIGKILL", lambda r: Kill(any_worker(r)), loses=True)
 kind("restart worker", "a worker gets SIGTERM in the middle of attempts", lambda r: Kill(any_worker(r), signal.SIGTERM))
-kind("pause worker", "a worker stands still for less than its lease", lambda r: Pause(any_worker(r), shorter(r)))
+kind("pause worker", "a worker is paused for less than its lease", lambda r: Pause(any_worker(r), shorter(r)))
 kind(
     "freeze worker",
-    "a worker stands still for longer than its lease",
+    "a worker is paused for longer than its lease",
     lambda r: Pause(any_worker(r), longer(r)),
     loses=True,
 )
@@ -152,30 +152,30 @@ kind(
 )
 kind(
     "pause desktop supervisor",
-    "it stands still for a while",
+    "it is paused",
     lambda r: DesktopSupervisorHit(any_worker(r), r.uniform(2.0, 14.0)),
     LOCAL,
 )
 kind("kill guard", "the guard of a worker or of the API gets SIGKILL", lambda r: KillGuard(r.choice([*WORKERS, "api"])))
 kind("kill api", "the API gets SIGKILL", lambda _: Kill("api"))
-kind("pause api", "the API stands still", lambda r: Pause("api", r.uniform(2.0, 12.0)))
+kind("pause api", "the API is paused", lambda r: Pause("api", r.uniform(2.0, 12.0)))
 kind("kill beat", "beat gets SIGKILL", lambda _: Kill("beat"))
-kind("pause beat", "beat stands still", lambda r: Pause("beat", r.uniform(2.0, 12.0)))
+kind("pause beat", "beat is paused", lambda r: Pause("beat", r.uniform(2.0, 12.0)))
 kind("kill broker", "the broker gets SIGKILL", lambda _: Kill("broker"))
-kind("pause broker", "the broker stands still", lambda r: Pause("broker", r.uniform(2.0, 14.0)))
+kind("pause broker", "the broker is paused", lambda r: Pause("broker", r.uniform(2.0, 14.0)))
 kind(
-    "kill backend",
+    "kill database backend",
     "one process of PostgreSQL gets SIGKILL: all of its connections end",
     lambda r: KillBackend(r.random()),
 )
 kind("kill postgres", "the whole PostgreSQL is killed and started again", lambda _: Kill("postgres"))
 kind(
     "pause postgres",
-    "PostgreSQL stands still for less than a lease",
+    "PostgreSQL is paused for less than a lease",
     lambda r: Pause("postgres", shorter(r), whole=True),
 )
 kind(
     "freeze postgres",
-    "PostgreSQL stands still for longer than a lease",
+    "PostgreSQL is paused for longer than a lease",
     lambda r: Pause("postgres", longer(r), whole=True),
 )

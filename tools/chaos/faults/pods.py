@@ -99,9 +99,9 @@ class PodHit(Fault):
     """Something happens to one pod in which an attempt lives."""
 
     def __init__(
-        self, what: str, share: float, hit: Callable[[ClusterStack, Json], None], words: tuple[str, ...]
+        self, effect: str, share: float, hit: Callable[[ClusterStack, Json], None], words: tuple[str, ...]
     ) -> None:
-        self.what, self.share, self.words = what, share, words
+        self.what, self.share, self.words = effect, share, words
         self._hit = hit
 
     def inject(self, scene: Scene) -> str:
@@ -178,27 +178,32 @@ class MachineHit(ProgramHit):
         return [process for process in below if any(self.program in word for word in process.words[:4])]
 
 
-def _hit(what: str, hit: Callable[[ClusterStack, Json], None], words: tuple[str, ...], random: Random) -> Fault:
-    return PodHit(what, random.random(), hit, words)
+def _hit(effect: str, hit: Callable[[ClusterStack, Json], None], words: tuple[str, ...], random: Random) -> Fault:
+    return PodHit(effect, random.random(), hit, words)
 
 
 def _kinds() -> None:
-    for name, sentence, what, hit, words in (
+    for name, sentence, effect, hit, words in (
         ("delete pod", "somebody deletes a pod", "deleted", deleted, DELETED),
         ("evict pod", "a pod is evicted over the API", "evicted", evict, EVICTED),
-        ("put out pod", "a pod's node is short of disk and ends it", "put out", put_out, EVICTED),
-        ("out of memory", "a pod is ended for want of memory", "out of memory", out_of_memory, MEMORY),
-        ("replace pod", "another pod of its name is put in a pod's place", "replaced", replaced, REPLACED),
+        ("evict pod for disk pressure", "a pod's node runs short of disk and evicts it", "put out", put_out, EVICTED),
+        ("out of memory", "a pod is ended for lack of memory", "out of memory", out_of_memory, MEMORY),
+        ("replace pod", "a pod is replaced by another one of the same name", "replaced", replaced, REPLACED),
     ):
-        kind(name, sentence, partial(_hit, what, hit, words), FLAVOUR)
+        kind(name, sentence, partial(_hit, effect, hit, words), FLAVOUR)
     for name, sentence, program in (
         ("machine", "the QEMU of a machine", "qemu-system"),
         ("supervisor", "the first process of a pod", "worker.qemu.supervisor"),
     ):
         kind(f"kill {name}", f"{sentence} gets SIGKILL", MachineHit.killed(program), FLAVOUR)
-        kind(f"pause {name}", f"{sentence} stands still", MachineHit.paused(program), FLAVOUR)
-    kind("stuck pod", "a pod is deleted and a finalizer keeps it", lambda r: StuckPod(r.random(), a_while(r)), FLAVOUR)
-    kind("no image", "the pods' image cannot be pulled", lambda r: NoImage(r.random(), a_while(r)), FLAVOUR)
+        kind(f"pause {name}", f"{sentence} is paused", MachineHit.paused(program), FLAVOUR)
+    kind(
+        "stall pod deletion",
+        "a pod is deleted and a finalizer keeps it",
+        lambda r: StuckPod(r.random(), a_while(r)),
+        FLAVOUR,
+    )
+    kind("fail image pull", "the pods' image cannot be pulled", lambda r: NoImage(r.random(), a_while(r)), FLAVOUR)
 
 
 _kinds()

@@ -88,10 +88,10 @@ def _run(scene: Scene, share: float) -> str | None:
     return run_ids[min(len(run_ids) - 1, int(share * len(run_ids)))] if run_ids else None
 
 
-def _post(scene: Scene, run: str, what: str) -> None:
+def _post(scene: Scene, run: str, command: str) -> None:
     # The run may have ended in between; then there is nothing to pause any more.
     with suppress(httpx.HTTPStatusError):
-        insist(lambda: scene.stack.api.post(f"/api/v1/runs/{run}/{what}"))
+        insist(lambda: scene.stack.api.post(f"/api/v1/runs/{run}/{command}"))
 
 
 kind(

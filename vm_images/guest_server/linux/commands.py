@@ -76,8 +76,10 @@ class LinuxCommands:
                     )
                 )
         except FileNotFoundError as error:
-            what = f"the folder '{spec.folder}'" if error.filename == str(spec.folder) else f"the program '{argv[0]}'"
-            raise GuestError("not_found", f"{what} does not exist on this desktop") from None
+            missing = (
+                f"the folder '{spec.folder}'" if error.filename == str(spec.folder) else f"the program '{argv[0]}'"
+            )
+            raise GuestError("not_found", f"{missing} does not exist on this desktop") from None
         except OSError as error:
             raise from_os_error(error) from None
         with self._lock:

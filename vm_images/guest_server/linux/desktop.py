@@ -30,14 +30,14 @@ def _has(client: XClient, name: str) -> bool:
     return client.window_property(client.root, name) is not None
 
 
-def _wait(client: XClient, condition: Callable[[], bool], seconds: float, what: str) -> None:
+def _wait(client: XClient, condition: Callable[[], bool], seconds: float, event: str) -> None:
     """Waits for a property of the root window; the X server reports changes."""
     deadline = time.monotonic() + seconds
     while not condition():
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             raise StartError(
-                f"{what} was not ready in {seconds:g} s; DESKARENA_VERBOSE=1 shows what it says", code="not_ready"
+                f"{event} was not ready in {seconds:g} s; DESKARENA_VERBOSE=1 shows what it says", code="not_ready"
             )
         if not client.fresh_events():
             select.select([client.display.fileno()], [], [], min(remaining, 1.0))

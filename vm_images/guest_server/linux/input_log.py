@@ -93,15 +93,15 @@ class InputRecorder:
                 self._event(reply.data[index : index + _EVENT.size])
         elif reply.category == _FROM_CLIENT:
             for number, data in _requests(reply.data):
-                self._request(number, data, mine=reply.id_base == self._base)
+                self._request(number, data, is_own=reply.id_base == self._base)
 
     def _event(self, data: bytes) -> None:
         kind, code, _, _, _, _, _, x, y, _, _, state, _ = _EVENT.unpack(data)
         if kind & 0x7F in {_KEY_PRESS, _BUTTON_PRESS}:
             self._hear(Press(code, state, x, y, is_key=kind & 0x7F == _KEY_PRESS))
 
-    def _request(self, number: int, data: bytes, *, mine: bool) -> None:
-        if number == _NO_OPERATION and mine:
+    def _request(self, number: int, data: bytes, *, is_own: bool) -> None:
+        if number == _NO_OPERATION and is_own:
             self._hear(LogMark())
         elif number == _CHANGE_MAPPING:
             self._hear(parse_keymap_change(data))

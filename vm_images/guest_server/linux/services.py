@@ -142,9 +142,9 @@ class Services:
 
         A sandbox that protects them ends them with this process.
         """
-        ours = [process for process in reversed(self.processes.values()) if _signal_group(process, signal.SIGTERM)]
+        signalled = [process for process in reversed(self.processes.values()) if _signal_group(process, signal.SIGTERM)]
         deadline = time.monotonic() + _STOP_SECONDS
-        for process in ours:
+        for process in signalled:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, deadline - time.monotonic()))
             _signal_group(process, signal.SIGKILL)

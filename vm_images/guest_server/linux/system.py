@@ -49,10 +49,10 @@ class RootHelper:
             self._answers.close()
         self._socket.close()
 
-    def _ask(self, what: str, value: Any) -> None:
+    def _ask(self, request: str, value: Any) -> None:
         with self._lock:
             try:
-                self._socket.sendall(json.dumps({"do": what, "value": value}).encode() + b"\n")
+                self._socket.sendall(json.dumps({"do": request, "value": value}).encode() + b"\n")
                 line = self._answers.readline()
             except OSError as error:
                 raise GuestError("failed", f"the machine's helper did not do it: {error}") from None

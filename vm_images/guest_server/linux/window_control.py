@@ -101,10 +101,10 @@ class XWindows:
 
     def _rectangle(self, window: Any) -> tuple[int, int, int, int]:
         geometry = window.get_geometry()
-        place = window.translate_coords(self._x.root, 0, 0)  # Returns the negated position.
+        origin = window.translate_coords(self._x.root, 0, 0)  # Returns the negated position.
         left, right, top, bottom = self._borders(window)
         size = (geometry.width + left + right, geometry.height + top + bottom)
-        return int(-place.x - left), int(-place.y - top), int(size[0]), int(size[1])
+        return int(-origin.x - left), int(-origin.y - top), int(size[0]), int(size[1])
 
     def _borders(self, window: Any) -> tuple[int, int, int, int]:
         """Widths of the frame: left, right, top, bottom."""

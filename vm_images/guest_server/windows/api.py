@@ -29,10 +29,10 @@ def last_error() -> int:
     return int(vars(ctypes)["get_last_error"]())
 
 
-def failure(what: str) -> OSError:
+def failure(function: str) -> OSError:
     """The last failure as Windows' message."""
     error: OSError = vars(ctypes)["WinError"](last_error())
-    error.strerror = f"{what}: {error.strerror}"
+    error.strerror = f"{function}: {error.strerror}"
     return error
 
 

@@ -16,8 +16,8 @@ Argument = tuple[Any, Any]
 class ComError(Exception):
     """A call failed; `code` is its HRESULT, as in Windows' documentation."""
 
-    def __init__(self, what: str, code: int) -> None:
-        super().__init__(f"{what} failed with {code & 0xFFFFFFFF:#010x}")
+    def __init__(self, function: str, code: int) -> None:
+        super().__init__(f"{function} failed with {code & 0xFFFFFFFF:#010x}")
         self.code = code & 0xFFFFFFFF
 
 

@@ -131,10 +131,10 @@ def is_read_only(answer: Mapping[str, Any]) -> bool:
 
     Rules apply in order: the first decision for a right counts, as in Windows.
     """
-    mine = {str(answer.get("account")), *map(str, answer.get("groups") or [])} | _EVERYBODY
+    accounts = {str(answer.get("account")), *map(str, answer.get("groups") or [])} | _EVERYBODY
     decided: dict[int, bool] = {}
     for rule in answer.get("found") or []:
-        if str(rule.get("sid")) not in mine or rule.get("only_below"):
+        if str(rule.get("sid")) not in accounts or rule.get("only_below"):
             continue
         rights = int(rule.get("rights", 0))
         for bit in (_LIST, _CREATE_FILES, _CREATE_FOLDERS):

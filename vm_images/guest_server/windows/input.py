@@ -88,20 +88,20 @@ class WindowsInput:
     def perform(self, events: Sequence[Event]) -> None:
         """Performs them and returns when Windows has queued them."""
         with self._lock:
-            place: tuple[int, int] | None = None
+            point: tuple[int, int] | None = None
             for event in events:
-                self._perform(event, place)
-                place = (event.x, event.y) if isinstance(event, Move | Drag) else place
+                self._perform(event, point)
+                point = (event.x, event.y) if isinstance(event, Move | Drag) else point
 
-    def _perform(self, event: Event, place: tuple[int, int] | None) -> None:
+    def _perform(self, event: Event, point: tuple[int, int] | None) -> None:
         """Performs one. `place`: where the request has moved the pointer before, if it has."""
         if isinstance(event, Move):
             self._move(event.x, event.y, event.duration)
         elif isinstance(event, Button):
-            _send([self._button((_DOWN if event.down else _UP)[event.button], place)])
+            _send([self._button((_DOWN if event.down else _UP)[event.button], point)])
         elif isinstance(event, Click):
             flags = [both[event.button] for _ in range(event.num) for both in (_DOWN, _UP)]
-            _send([self._button(flag, place) for flag in flags])
+            _send([self._button(flag, point) for flag in flags])
         elif isinstance(event, Drag):
             _send([_mouse(_DOWN[event.button])])
             self._move(event.x, event.y, event.duration)
@@ -111,11 +111,11 @@ class WindowsInput:
         else:
             _perform_key(event)
 
-    def _button(self, flag: int, place: tuple[int, int] | None) -> _Input:
+    def _button(self, flag: int, point: tuple[int, int] | None) -> _Input:
         """A button at its position: on Wine an earlier move may still be pending in the X server."""
-        if place is None:
+        if point is None:
             return _mouse(flag)
-        return _mouse(flag | _MOVE | _ABSOLUTE, *self._absolute(*place))
+        return _mouse(flag | _MOVE | _ABSOLUTE, *self._absolute(*point))
 
     def _absolute(self, x: int, y: int) -> tuple[int, int]:
         return absolute(x, self._screen.width), absolute(y, self._screen.height)

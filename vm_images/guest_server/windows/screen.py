@@ -68,13 +68,13 @@ class _Canvas:
         self.size = (width, height)
         self.stride = 4 * width
         header = _Header(ctypes.sizeof(_Header), width, -height, 1, 32)  # Negative: from the top.
-        place = ctypes.c_void_p()
+        bits = ctypes.c_void_p()
         self.context = gdi32.CreateCompatibleDC(screen)
-        self._bitmap = gdi32.CreateDIBSection(screen, ctypes.byref(header), 0, ctypes.byref(place), None, 0)
-        if not self.context or not self._bitmap or place.value is None:
+        self._bitmap = gdi32.CreateDIBSection(screen, ctypes.byref(header), 0, ctypes.byref(bits), None, 0)
+        if not self.context or not self._bitmap or bits.value is None:
             raise failure("no memory for a picture of the screen")
         self._before = gdi32.SelectObject(self.context, self._bitmap)
-        self.pixels = memoryview((ctypes.c_ubyte * (self.stride * height)).from_address(place.value)).cast("B")
+        self.pixels = memoryview((ctypes.c_ubyte * (self.stride * height)).from_address(bits.value)).cast("B")
 
     def free(self) -> None:
         """Returns it to Windows, with `pixels`."""
@@ -120,10 +120,10 @@ class GdiScreen:
 
     def pointer(self) -> tuple[int, int]:
         """Position of the pointer."""
-        place = wintypes.POINT()
-        if not user32.GetCursorPos(ctypes.byref(place)):
+        point = wintypes.POINT()
+        if not user32.GetCursorPos(ctypes.byref(point)):
             raise failure("the pointer's place")
-        return int(place.x), int(place.y)
+        return int(point.x), int(point.y)
 
     def wait_stable(self, quiet: float, timeout: float) -> bool:
         """Compares pictures, because Windows does not report when it has drawn."""

@@ -65,8 +65,8 @@ class Automation:
         join_com()
         try:
             self._automation = create(AUTOMATION_8, IUIAUTOMATION_2)
-            for place in (_Automation.PUT_CONNECTION_TIMEOUT, _Automation.PUT_TRANSACTION_TIMEOUT):
-                self._automation.call(place, (wintypes.DWORD, _ANSWER_MILLISECONDS))
+            for slot in (_Automation.PUT_CONNECTION_TIMEOUT, _Automation.PUT_TRANSACTION_TIMEOUT):
+                self._automation.call(slot, (wintypes.DWORD, _ANSWER_MILLISECONDS))
         except ComError:  # Before Windows 8.
             self._automation = create(AUTOMATION, _IUIAUTOMATION)
         self._everything = _there(self._automation.object(_Automation.TRUE))
@@ -113,9 +113,9 @@ class Automation:
         """A window's own control. Raises GoneError."""
         return self._query_object(_Automation.FROM_HANDLE_CACHED, (ctypes.c_void_p, window))
 
-    def _query_object(self, place: int, *arguments: Argument) -> Com:
+    def _query_object(self, slot: int, *arguments: Argument) -> Com:
         try:
-            return _there(self._automation.object(place, *arguments, _pointer(self._request)))
+            return _there(self._automation.object(slot, *arguments, _pointer(self._request)))
         except ComError as error:
             raise GoneError(str(error)) from None
 

@@ -35,7 +35,7 @@ def programs(root: Path) -> tuple[str, ...]:
 
 def _programs(root: Path) -> Iterator[str]:
     for folder in _FOLDERS:
-        place = root / folder
-        if place.is_dir():
+        location = root / folder
+        if location.is_dir():
             # A link is resolved inside the image, so it is not followed here.
-            yield from (path.name for path in place.iterdir() if path.is_symlink() or path.is_file())
+            yield from (path.name for path in location.iterdir() if path.is_symlink() or path.is_file())

@@ -27,7 +27,7 @@ def drivers_in_order(dependencies: str, drivers: Sequence[str] = DRIVERS) -> lis
         ValueError: The kernel has no such module.
     """
     lines = (line.partition(":") for line in dependencies.splitlines())
-    needs = {name: rest.split() for name, _, rest in lines if name}
+    needs = {name: required.split() for name, _, required in lines if name}
     by_name = {_plain(PurePosixPath(path).name): path for path in needs}
     order: dict[str, None] = {}
     for name in drivers:

@@ -56,13 +56,13 @@ def _settings() -> Iterator[tuple[PurePosixPath, bytes]]:
     yield from ((PurePosixPath("etc", name), texts[name].encode()) for name in _SETTINGS_OF_LOCAL)
 
 
-def _add_tree(archive: tarfile.TarFile, source: Path, place: PurePosixPath, owner: int, epoch: int) -> None:
+def _add_tree(archive: tarfile.TarFile, source: Path, target: PurePosixPath, owner: int, epoch: int) -> None:
     if not source.is_dir():
         raise FileNotFoundError(f"{source} is missing. Run `make setup`.")
     folders: set[PurePosixPath] = set()
     for path in _files(source):
-        inside = place / path.relative_to(source).as_posix()
-        for folder in reversed([parent for parent in inside.parents if parent.is_relative_to(place) and parent.name]):
+        inside = target / path.relative_to(source).as_posix()
+        for folder in reversed([parent for parent in inside.parents if parent.is_relative_to(target) and parent.name]):
             if folder not in folders:
                 folders.add(folder)
                 _add(archive, folder, None, _Rights(0o755, owner, epoch))

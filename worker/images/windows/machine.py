@@ -225,22 +225,22 @@ def build_machine(machine: MachineSpec, disks: Disks, folder: Path, tracker: Tra
     )
     secret = secrets.token_urlsafe(32)
     with ExitStack() as stack:
-        ours, theirs = (stack.enter_context(end) for end in socket.socketpair())
-        ours.setblocking(False)
+        own_end, child_end = (stack.enter_context(end) for end in socket.socketpair())
+        own_end.setblocking(False)
         monitor = socket.socketpair()
         words = [
             *arguments(machine, files, monitor=monitor[1].fileno(), secret=secret),
             *media(disks.media),
-            *("-chardev", f"socket,id=reports,fd={theirs.fileno()}", "-device", "isa-serial,chardev=reports"),
+            *("-chardev", f"socket,id=reports,fd={child_end.fileno()}", "-device", "isa-serial,chardev=reports"),
         ]
         (folder / "vnc").unlink(missing_ok=True)
         try:
-            qemu = Qemu(words, folder, (theirs.fileno(),), monitor, None)
+            qemu = Qemu(words, folder, (child_end.fileno(),), monitor, None)
         except QemuFailed as error:
             raise MachineSilent(str(error)) from error
         stack.callback(qemu.end)
         try:
-            yield Build(qemu, ours, secret=secret, picture=folder / ".screen.png", tracker=tracker)
+            yield Build(qemu, own_end, secret=secret, picture=folder / ".screen.png", tracker=tracker)
         except (QemuFailed, QmpLost) as error:
             raise Unavailable(str(error), code="windows_build_failed") from error
 

@@ -141,8 +141,8 @@ class _Reader:
         yield Token("text", text, line)
 
     def _continuation(self) -> None:
-        rest = self._script[self._at + 1 :].split("\n", 1)[0]
-        if rest and not rest.strip():
+        line = self._script[self._at + 1 :].split("\n", 1)[0]
+        if line and not line.strip():
             raise Unparsable(f"line {self._line}: spaces after the line continuation `")
         self._skip(2)
 

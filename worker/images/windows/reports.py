@@ -34,11 +34,11 @@ class Reports:
 
 
 def _read(line: bytes) -> StageReport | None:
-    _, prefix, rest = line.rpartition(_PREFIX)
+    _, prefix, report = line.rpartition(_PREFIX)
     if not prefix or len(line) > _MOST_LINE:
         return None
     try:
-        facts = json.loads(rest)
+        facts = json.loads(report)
     except (ValueError, RecursionError):
         return None
     if not isinstance(facts, dict):

@@ -66,7 +66,7 @@ class Udf:
         """
         block = self._root
         for name in path.split("/"):
-            names = {name.lower(): place for name, place in self._directory(block)}
+            names = {name.lower(): start for name, start in self._directory(block)}
             if name.lower() not in names:
                 return None
             block = names[name.lower()]
@@ -88,12 +88,12 @@ class Udf:
     def _volume(self) -> tuple[int, int]:
         """First byte of the partition, and the block of the file set in it (3/10.2, 3/10.5, 3/10.6)."""
         anchor = self._bytes(_ANCHOR * SECTOR, SECTOR)
-        length, place = struct.unpack_from("<II", anchor, 16)
+        length, block = struct.unpack_from("<II", anchor, 16)
         if struct.unpack_from("<H", anchor)[0] != _PRIMARY_ANCHOR:
             raise self._invalid_image("it has no UDF file system")
         partition = file_set = None
         for number in range(min(length // SECTOR, _MOST_DESCRIPTORS)):
-            descriptor = self._bytes((place + number) * SECTOR, SECTOR)
+            descriptor = self._bytes((block + number) * SECTOR, SECTOR)
             tag = struct.unpack_from("<H", descriptor)[0]
             if tag == _PARTITION:
                 partition = struct.unpack_from("<I", descriptor, 188)[0] * SECTOR
@@ -114,12 +114,12 @@ class Udf:
         data, at = self.read(extents, 0, size), 0
         while at + 38 <= len(data):
             tag, flags, name_length = struct.unpack_from("<H16xBB", data, at)
-            place, further = struct.unpack_from("<I", data, at + 24)[0], struct.unpack_from("<H", data, at + 36)[0]
+            start, further = struct.unpack_from("<I", data, at + 24)[0], struct.unpack_from("<H", data, at + 36)[0]
             if tag != _FILE_ID:
                 raise self._invalid_image("a directory is malformed")
             name = data[at + 38 + further : at + 38 + further + name_length]
             if not flags & (_PARENT | _DELETED):
-                yield _name(name), place
+                yield _name(name), start
             at += -(-(38 + further + name_length) // 4) * 4
 
     def _extents(self, block: int) -> Iterator[Extent]:
@@ -156,8 +156,8 @@ class Udf:
             raise self._invalid_image("it is truncated")
         return data
 
-    def _invalid_image(self, what: str) -> Invalid:
-        return Invalid(what, code="invalid_iso", path=str(self._path), hint=_HINT)
+    def _invalid_image(self, problem: str) -> Invalid:
+        return Invalid(problem, code="invalid_iso", path=str(self._path), hint=_HINT)
 
 
 def _name(coded: bytes) -> str:

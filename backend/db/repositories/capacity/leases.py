@@ -51,11 +51,11 @@ def _rank_free_slots(worker: Worker, provider: str) -> Select[tuple[UUID, int, b
         .group_by(other.node_id)
         .subquery()
     )
-    place = func.row_number().over(partition_by=Slot.node_id, order_by=Slot.index)
+    position = func.row_number().over(partition_by=Slot.node_id, order_by=Slot.index)
     return (
         select(
             Slot.id,
-            (place + func.coalesce(busy.c.desktops, 0)).label("rank"),
+            (position + func.coalesce(busy.c.desktops, 0)).label("rank"),
             (Node.reason != "").label("last"),  # noqa: PLC1901 - SQL
         )
         .join(Node, Node.id == Slot.node_id)

@@ -50,7 +50,7 @@ def append_all(session: Session, by_run: Mapping[UUID, Sequence[NewEvent]]) -> d
         "numbers": [len(events) for events in by_run.values()],
         "ids": [uuid7() for _ in rows],
         "run_ids": [run for run, _, _ in rows],
-        "places": [place for _, place, _ in rows],
+        "places": [position for _, position, _ in rows],
         "kinds": [str(event.kind) for _, _, event in rows],
         "episodes": [event.episode_id for _, _, event in rows],
         "attempts": [event.attempt_id for _, _, event in rows],

@@ -28,12 +28,12 @@ class Shortcuts(ParameterGetter):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port. The first blob is the desktop's folder."""
         suffix = self.suffixes.get(context.desktop.probe().platform)
-        place = desktop_folder(context)
+        desktop_path = desktop_folder(context)
         if suffix is None:
-            return [place]
-        folder = path_of(place)
+            return [desktop_path]
+        folder = path_of(desktop_path)
         names = [name for name in file_names(list_folder(context, folder)) or () if name.lower().endswith(suffix)]
-        return [place, *(_fetch(context, join_path(folder, name), name) for name in names[:MAX_SHORTCUTS])]
+        return [desktop_path, *(_fetch(context, join_path(folder, name), name) for name in names[:MAX_SHORTCUTS])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if not blobs:

@@ -18,7 +18,7 @@ def rule(rules: Any, key: str) -> Any:
     return rules[key]
 
 
-def texts(value: Any, what: str) -> list[str]:
+def texts(value: Any, name: str) -> list[str]:
     """A list of texts; None counts as an empty one.
 
     Raises:
@@ -28,14 +28,14 @@ def texts(value: Any, what: str) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of texts", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed(f"{name} is {short(value)}, expected a list of texts", code="invalid_rule", hint=HINT)
     return list(value)
 
 
-def mappings(value: Any, what: str) -> list[Mapping[str, Any]]:
+def mappings(value: Any, name: str) -> list[Mapping[str, Any]]:
     """A list of objects; None counts as an empty one. Raises EvaluatorFailed if it is anything else."""
     if value is None:
         return []
     if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
-        raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of objects", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed(f"{name} is {short(value)}, expected a list of objects", code="invalid_rule", hint=HINT)
     return list(value)

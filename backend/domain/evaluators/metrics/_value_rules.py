@@ -41,15 +41,15 @@ def fits(value: Any, condition: Mapping[str, Any], *, otherwise: bool = False, s
 def _test(method: str, ref: Any, *, by_type: bool) -> Callable[[Any], Any]:
     if method in COMPARISONS:
         return lambda value: compare(method, value, ref, by_type=by_type)
-    name, _, rest = method.partition(":" if method.startswith("approx:") else ".")
+    name, _, argument = method.partition(":" if method.startswith("approx:") else ".")
     if name == "re":
-        flags = [getattr(re, flag) for flag in rest.split(".") if flag]
+        flags = [getattr(re, flag) for flag in argument.split(".") if flag]
         return re.compile(ref, sum(flags, re.RegexFlag(0))).search
     if name == "approx":
-        tolerance, middle, number = float(rest), float(ref), number_of if by_type else float
+        tolerance, middle, number = float(argument), float(ref), number_of if by_type else float
         return lambda value: abs(number(value) - middle) <= tolerance
     if name == "range":
-        left, right = _BOUNDS[rest[0]], _BOUNDS[rest[1]]
+        left, right = _BOUNDS[argument[0]], _BOUNDS[argument[1]]
         low, high = ref
         return lambda value: compare(left, low, value, by_type=by_type) and compare(right, value, high, by_type=by_type)
     if method in {"str_list_eq", "str_set_eq"}:

@@ -166,7 +166,9 @@ def _whole(body: StreamingBody, size: int, deadline: float) -> bytes:
                     f"{size} bytes took longer than {READ_SECONDS:g} s", hint="Check the load of the store."
                 )
     except BotoCoreError as error:
-        raise IncompleteRead(f"the transfer of an artifact broke off: {error}", hint="Check the network.") from error
+        raise IncompleteRead(
+            f"the transfer of an artifact was interrupted: {error}", hint="Check the network."
+        ) from error
     finally:
         body.close()
     return bytes(pieces)

@@ -196,10 +196,10 @@ def _store_failure(error: ClientError, config: BucketConfig) -> Unavailable:
     )
 
 
-def no_bucket(config: BucketConfig, what: str) -> Unavailable:
+def no_bucket(config: BucketConfig, problem: str) -> Unavailable:
     """The error for a missing bucket, with the reason."""
     return Unavailable(
-        f"the bucket {config.bucket!r} of the artifact store {config.name} {what}",
+        f"the bucket {config.bucket!r} of the artifact store {config.name} {problem}",
         code="bucket_not_found",
         hint="Create the bucket, or name another in DESKARENA_S3_BUCKET.",
     )

@@ -37,9 +37,9 @@ def source_words(source: Mapping[str, Any] | None) -> str:
     """Source of a metric's value."""
     if not source:
         return ""
-    rest = {key: value for key, value in source.items() if key != "type"}
+    parameters = {key: value for key, value in source.items() if key != "type"}
     name = str(source.get("type", "")).replace("_", " ")
-    return f"{name} ({parameter_text(rest)})" if rest else name
+    return f"{name} ({parameter_text(parameters)})" if parameters else name
 
 
 def evaluator_words(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -166,7 +166,7 @@ def _endpoint_alarms(session: Session) -> list[Alarm]:
         failing = [wait for wait in waits if wait.words and wait.since < latest]
         if failing:
             number = f"{len(failing)} attempt{'' if len(failing) == 1 else 's'}"
-            words = f"{number} waiting: {failing[0].words}"
+            message = f"{number} waiting: {failing[0].words}"
             remedy = ("What is retried", "/docs/models.html#failures")
-            alarms.append(Alarm("endpoint", name, words, f"/endpoints#{name}", failing[0].since, remedy))
+            alarms.append(Alarm("endpoint", name, message, f"/endpoints#{name}", failing[0].since, remedy))
     return alarms

@@ -323,8 +323,8 @@ def event_words(event: EventView) -> str:
         return short(str(data.get("doing") or ""), 120)
     moved = f"{data['from']} → {data['to']}" if data.get("from") and data.get("to") else ""
     named = [(key.replace("_", " "), data[key]) for key in EVENT_FIELDS if data.get(key) not in {None, ""}]
-    rest = [f"{name} {value_text(value)}" for name, value in named]
-    return short(", ".join([moved, *rest] if moved else rest), 120)
+    options = [f"{name} {value_text(value)}" for name, value in named]
+    return short(", ".join([moved, *options] if moved else options), 120)
 
 
 def heat_map_labels(labels: LabelCounts, wish: RunPageQuery) -> tuple[str, str]:

@@ -51,7 +51,7 @@ class TestMachineHit:
 
     def test_a_paused_process_stops_until_it_is_healed(self, scene: Scene, process: psutil.Process) -> None:
         fault = MachineHit(PROGRAM, 0.5, 3.0)
-        assert fault.inject(scene) == f"{PROGRAM} ({process.pid}) stands still for 3.0 s"
+        assert fault.inject(scene) == f"{PROGRAM} ({process.pid}) is paused for 3.0 s"
         until(lambda: process.status() == psutil.STATUS_STOPPED)
         fault.heal(scene)
         until(lambda: process.status() != psutil.STATUS_STOPPED)

@@ -136,11 +136,11 @@ class RefusingSupervisor(FakeSupervisor):
         super().__init__(folder)
         self._refused, self.tried = refused, list[str]()
 
-    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", place: Path | None = None) -> VmHandle:
+    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", folder: Path | None = None) -> VmHandle:
         self.tried.append(machine.accelerator)
         if machine.accelerator in self._refused:
             raise SupervisorError(f"no machine with {machine.accelerator}")
-        return super().start(kind, machine, secret=secret, place=place)
+        return super().start(kind, machine, secret=secret, folder=folder)
 
 
 class Unchecked(LocalTemplateStore):

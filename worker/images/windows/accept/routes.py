@@ -47,9 +47,9 @@ class Route(NamedTuple):
     windows: bool = False
 
 
-def _want(condition: object, what: str) -> None:
+def _want(condition: object, problem: str) -> None:
     if not condition:
-        raise GuestRefused(what, kind="failed")
+        raise GuestRefused(problem, kind="failed")
 
 
 def _call(
@@ -91,7 +91,7 @@ def _refuse(route: str, kind: str) -> Route:
         except GuestRefused as error:
             _want(error.kind == kind, f"it refuses: {error}")
         else:
-            _want(condition=False, what="it does not refuse")
+            _want(condition=False, problem="it does not refuse")
 
     return Route(f"POST {route}", ask)
 

@@ -134,8 +134,8 @@ def _texts(page: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _by_place(texts: Sequence[str], places: Named) -> Iterator[tuple[str, str]]:
-    for place, key in places.items():
-        number = int(place)
+    for position, key in places.items():
+        number = int(position)
         yield key, texts[number] if -len(texts) <= number < len(texts) else ""
 
 

@@ -24,11 +24,11 @@ class IsFileDesktop(ParameterGetter):
     Params = _File
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        place = desktop_folder(context)
-        if place.data is None or not agreed(place):
-            return [place]
-        payload = {"path": path_of(place), "file_name": _File.parse(parameters).filename}
-        return [place, ask_route(context, "/file_exists", payload)]
+        folder = desktop_folder(context)
+        if folder.data is None or not agreed(folder):
+            return [folder]
+        payload = {"path": path_of(folder), "file_name": _File.parse(parameters).filename}
+        return [folder, ask_route(context, "/file_exists", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         return "true" if all(map(agreed, blobs)) else "false"

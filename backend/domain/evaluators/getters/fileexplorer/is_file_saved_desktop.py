@@ -26,10 +26,10 @@ class IsFileSavedDesktop(ParameterGetter):
     Params = _File
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        place = desktop_folder(context)
-        if not agreed(place):
-            return [place]
-        return [place, fetch_file(context, join_path(path_of(place), _File.parse(parameters).filename))]
+        folder = desktop_folder(context)
+        if not agreed(folder):
+            return [folder]
+        return [folder, fetch_file(context, join_path(path_of(folder), _File.parse(parameters).filename))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         if len(blobs) < 2 or blobs[1].data is None:  # noqa: PLR2004 - the folder and the file.

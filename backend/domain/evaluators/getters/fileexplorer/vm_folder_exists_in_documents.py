@@ -24,11 +24,11 @@ class VmFolderExistsInDocuments(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        place = documents_folder(context)
-        if place.data is None or not agreed(place):
-            return [place]
-        payload = {"path": path_of(place), "folder_name": _Folder.parse(parameters).folder_name}
-        return [place, ask_route(context, "/folder_exists", payload)]
+        folder = documents_folder(context)
+        if folder.data is None or not agreed(folder):
+            return [folder]
+        payload = {"path": path_of(folder), "folder_name": _Folder.parse(parameters).folder_name}
+        return [folder, ask_route(context, "/folder_exists", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         return all(map(agreed, blobs))

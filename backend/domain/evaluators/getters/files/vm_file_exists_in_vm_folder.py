@@ -24,8 +24,8 @@ class VmFileExistsInVmFolder(ParameterGetter):
     Params = _Place
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        place = _Place.parse(parameters)
-        return [ask_route(context, "/file_exists", {"path": place.folder_name, "file_name": place.file_name})]
+        location = _Place.parse(parameters)
+        return [ask_route(context, "/file_exists", {"path": location.folder_name, "file_name": location.file_name})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         return float(agreed(only(blobs)))

@@ -36,12 +36,12 @@ def read_from(blob: Blob) -> str:
     return read_text(blob.data or b"", "the picture of the screen")
 
 
-def read_text(data: bytes, what: str) -> str:
+def read_text(data: bytes, name: str) -> str:
     """The text in a picture, by OCR. Raises EvaluatorFailed if the picture is damaged or OCR times out."""
     picture, reason = decode_picture(io.BytesIO(data))
     if picture is None:
-        raise EvaluatorFailed(f"{what} is damaged: {reason}", code="evidence_damaged")
+        raise EvaluatorFailed(f"{name} is damaged: {reason}", code="evidence_damaged")
     text = next(iter(readings(picture, SPARSE)))
     if text is None:
-        raise EvaluatorFailed(f"{what} could not be read in time", code="evidence_unreadable")
+        raise EvaluatorFailed(f"{name} could not be read in time", code="evidence_unreadable")
     return text

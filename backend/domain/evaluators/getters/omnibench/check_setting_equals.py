@@ -37,8 +37,8 @@ class CheckSettingEqualsParams(Parameters):
     @property
     def place(self) -> list[str]:
         """The kind and the path; only a registry key and a file's path may contain blanks."""
-        kind, _, rest = self.name.partition(" ")
-        return [kind, *rest.strip().rsplit(maxsplit=KINDS.get(kind, 1) - 1)]
+        kind, _, remainder = self.name.partition(" ")
+        return [kind, *remainder.strip().rsplit(maxsplit=KINDS.get(kind, 1) - 1)]
 
 
 @register(PluginKind.GETTER, "check_setting_equals", dialect=DIALECT)

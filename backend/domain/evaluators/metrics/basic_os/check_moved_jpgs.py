@@ -26,5 +26,5 @@ def check_moved_jpgs(result: Any, rules: object) -> MetricValue:
     names = [str(child.get("name")) for child in children]
     more, less = sorted(set(names) - set(expected)), sorted(set(expected) - set(names))
     fine = len(names) == len(expected) and not more and not less
-    words = f"missing {short(less)}, not expected {short(more)}" if more or less else "its names"
-    return verdict(met=fine, reason=f"the folder has {len(names)} files, expected {len(expected)}: {words}")
+    text = f"missing {short(less)}, not expected {short(more)}" if more or less else "its names"
+    return verdict(met=fine, reason=f"the folder has {len(names)} files, expected {len(expected)}: {text}")

@@ -33,8 +33,8 @@ def bookmarks(result: Any, rules: Any, enough: Enough) -> MetricValue:
     if not children:
         return verdict(met=False, reason="the bookmarks bar is empty")
     actual = _values(children, "folder", "name") if folders else _values(children, "url", "url")
-    words = f"the bar has {short(sorted(actual), 400)}, expected {short(sorted(expected), 400)}"
-    return verdict(enough(expected, actual), words)
+    text = f"the bar has {short(sorted(actual), 400)}, expected {short(sorted(expected), 400)}"
+    return verdict(enough(expected, actual), text)
 
 
 def _match_any(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence[str]]) -> MetricValue:
@@ -44,10 +44,10 @@ def _match_any(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence
     urls = _values(_children(folder), "url", "url")
     missing = [choice for choice in choices if not urls & set(choice)]
     known = {url for choice in choices for url in choice}
-    words = f"the folder has {short(sorted(urls), 600)}"
+    text = f"the folder has {short(sorted(urls), 600)}"
     if missing or urls - known:
-        return verdict(met=False, reason=f"{words}; missing {short(missing, 300)}, unexpected {short(urls - known)}")
-    return verdict(_can_pick_one_each(urls, choices), f"{words}; expected one address per author")
+        return verdict(met=False, reason=f"{text}; missing {short(missing, 300)}, unexpected {short(urls - known)}")
+    return verdict(_can_pick_one_each(urls, choices), f"{text}; expected one address per author")
 
 
 def _can_pick_one_each(urls: set[str], choices: Sequence[Sequence[str]]) -> bool:

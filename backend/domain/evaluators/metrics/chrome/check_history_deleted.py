@@ -24,5 +24,5 @@ def check_history_deleted(history_data: Any, rule: Any) -> MetricValue:
         return verdict(met=False, reason="the browser has no history")
     urls = [str(row[0]) for row in history_data if row]
     remaining = [url for url in urls if any(keyword in url for keyword in keywords)]
-    words = f"{len(remaining)} of {len(urls)} addresses are left, among them {short(remaining[:3], 300)}"
-    return verdict(not remaining, words if remaining else f"none of {len(urls)} addresses contains a keyword")
+    text = f"{len(remaining)} of {len(urls)} addresses are left, among them {short(remaining[:3], 300)}"
+    return verdict(not remaining, text if remaining else f"none of {len(urls)} addresses contains a keyword")

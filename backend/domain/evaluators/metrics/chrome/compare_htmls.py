@@ -40,19 +40,21 @@ def compare_htmls(
         return verdict(met=False, reason=reason)
     passed = "sdnum" if ignore_sdnum else ""
     if strict_upstream:
-        for number, (mine, gold) in enumerate(zip(_pieces(actual, passed), _pieces(expected, passed), strict=False), 1):
-            if mine != gold:
-                return _differs(number, mine, gold)
+        for number, (result, gold) in enumerate(
+            zip(_pieces(actual, passed), _pieces(expected, passed), strict=False), 1
+        ):
+            if result != gold:
+                return _differs(number, result, gold)
         return verdict(met=True, reason="equal up to the length of the shorter document")
     number = 0
-    for number, (mine, gold) in enumerate(zip_longest(_elements(actual, passed), _elements(expected, passed)), 1):
-        if mine != gold:
-            return _differs(number, mine, gold)
+    for number, (result, gold) in enumerate(zip_longest(_elements(actual, passed), _elements(expected, passed)), 1):
+        if result != gold:
+            return _differs(number, result, gold)
     return verdict(met=True, reason=f"all {number} elements are the same")
 
 
-def _differs(number: int, mine: object, gold: object) -> MetricValue:
-    return verdict(met=False, reason=f"element {number} is {short(mine, 200)}, expected {short(gold, 200)}")
+def _differs(number: int, result: object, gold: object) -> MetricValue:
+    return verdict(met=False, reason=f"element {number} is {short(result, 200)}, expected {short(gold, 200)}")
 
 
 def _parse(path: str | None) -> tuple[Any, str]:

@@ -42,19 +42,19 @@ def compare_pdf_images(
 
 
 def _compare(
-    actual: list["Image"], expected: list["Image"], what: str, same: Callable[["Image", "Image"], bool]
+    actual: list["Image"], expected: list["Image"], noun: str, same: Callable[["Image", "Image"], bool]
 ) -> MetricValue:
     if len(actual) != len(expected):
-        return verdict(met=False, reason=f"{len(actual)} {what}s, expected {len(expected)}")
+        return verdict(met=False, reason=f"{len(actual)} {noun}s, expected {len(expected)}")
     if not expected:
-        return verdict(met=True, reason=f"neither file has a {what}")
+        return verdict(met=True, reason=f"neither file has a {noun}")
     differ = [n for n, pair in enumerate(zip(actual, expected, strict=True), 1) if not same(*pair)]
-    words = (
-        f"of {len(expected)} {what}s these differ: {short(differ[:20])}"
+    text = (
+        f"of {len(expected)} {noun}s these differ: {short(differ[:20])}"
         if differ
-        else f"all {len(expected)} {what}s are alike"
+        else f"all {len(expected)} {noun}s are alike"
     )
-    return MetricValue(value=(len(expected) - len(differ)) / len(expected), reasons=(words,))
+    return MetricValue(value=(len(expected) - len(differ)) / len(expected), reasons=(text,))
 
 
 @register(PluginKind.METRIC, "compare_pdf_images", dialect="waa")

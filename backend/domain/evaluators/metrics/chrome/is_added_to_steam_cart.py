@@ -23,5 +23,5 @@ def is_added_to_steam_cart(active_tab_info: Any, rule: Any) -> MetricValue:
     if not isinstance(content, str):
         return verdict(met=False, reason="no page was found")
     missing = [item for item in items if item not in content]
-    words = f"the page {short(active_tab_info.get('title', ''))} lacks {short(missing, 300)}"
-    return verdict(not missing, words if missing else f"the page names all of {short(items, 300)}")
+    text = f"the page {short(active_tab_info.get('title', ''))} lacks {short(missing, 300)}"
+    return verdict(not missing, text if missing else f"the page names all of {short(items, 300)}")

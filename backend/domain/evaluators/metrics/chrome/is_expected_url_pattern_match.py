@@ -30,7 +30,5 @@ def is_expected_url_pattern_match(result: Any, rules: Any) -> MetricValue:
         raise EvaluatorFailed(
             f"`expected` has something that is not a regular expression: {error}", code="invalid_rule", hint=HINT
         ) from error
-    words = f"the page is {short(address, 300)}"
-    return verdict(
-        not missing, f"{words}, which lacks {short(missing, 300)}" if missing else f"{words} and has them all"
-    )
+    text = f"the page is {short(address, 300)}"
+    return verdict(not missing, f"{text}, which lacks {short(missing, 300)}" if missing else f"{text} and has them all")

@@ -64,13 +64,13 @@ def _after(paragraphs: list[str], heading: str, *, strict: bool) -> list[str]:
 
 
 def _value(actual: list[str], expected: list[str], base: float, epsilon: float) -> MetricValue:
-    ratios = [ratio(mine, gold) for mine, gold in zip(actual, expected, strict=True)]
+    ratios = [ratio(result, gold) for result, gold in zip(actual, expected, strict=True)]
     mean = sum(ratios) / len(ratios)
     value = (mean - base) / (1 - base) if mean >= base + epsilon else 0.0
     reasons = [f"reference similarity {mean:.4f}, counted above {base:g} counts"]
     reasons += [
-        f"reference {number} has similarity {ratio:.3f}: {short(mine)}, expected {short(gold)}"
-        for number, (ratio, mine, gold) in enumerate(zip(ratios, actual, expected, strict=True), start=1)
+        f"reference {number} has similarity {ratio:.3f}: {short(result)}, expected {short(gold)}"
+        for number, (ratio, result, gold) in enumerate(zip(ratios, actual, expected, strict=True), start=1)
         if ratio < 1.0
     ][:_MOST]
     return MetricValue(value=value, reasons=tuple(reasons))

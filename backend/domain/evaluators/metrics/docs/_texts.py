@@ -92,33 +92,33 @@ def with_same_text(
 def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDocxOptions) -> MetricValue:
     actual, expected = _prepare(actual, how), _prepare(expected, how)
     if how.content_only or how.ignore_blanks:
-        mine, gold = _join_paragraphs(actual), _join_paragraphs(expected)
+        result, gold = _join_paragraphs(actual), _join_paragraphs(expected)
         if how.content_only or how.fuzzy_match:
-            return _similar(ratio(mine, gold), mine, gold)
-        return verdict(mine == gold, _difference(mine, gold))
+            return _similar(ratio(result, gold), result, gold)
+        return verdict(result == gold, _difference(result, gold))
     if len(actual) != len(expected):
         return verdict(
             met=False, reason=f"{len(actual)} paragraphs, expected {len(expected)}; {_paragraph(actual, expected)}"
         )
     if how.fuzzy_match:
-        ratios = [ratio(mine, gold) for mine, gold in zip(actual, expected, strict=True)]
+        ratios = [ratio(result, gold) for result, gold in zip(actual, expected, strict=True)]
         mean = sum(ratios) / len(ratios) if ratios else 1.0
         return MetricValue(value=mean, reasons=(f"paragraph similarity {mean:.4f}; {_paragraph(actual, expected)}",))
     return verdict(list(actual) == list(expected), _paragraph(actual, expected))
 
 
-def ratio(mine: str, gold: str) -> float:
+def ratio(result: str, gold: str) -> float:
     """Similarity of two texts, 0 to 1, as rapidfuzz's `ratio`: 2 x longest common subsequence / sum of lengths.
 
     Very long texts are compared word by word; for few changes the difference is small.
     """
     from rapidfuzz.distance import Indel
 
-    if mine == gold:
+    if result == gold:
         return 1.0
-    if len(mine) * len(gold) <= MAX_WORK:
-        return Indel.normalized_similarity(mine, gold)
-    return Indel.normalized_similarity(mine.split(), gold.split())
+    if len(result) * len(gold) <= MAX_WORK:
+        return Indel.normalized_similarity(result, gold)
+    return Indel.normalized_similarity(result.split(), gold.split())
 
 
 def _read(path: str | None, ending: str, how: CompareDocxOptions) -> tuple[list[str] | None, str]:
@@ -140,21 +140,23 @@ def _join_paragraphs(paragraphs: Sequence[str]) -> str:
     return " ".join("\n".join(paragraphs).split())
 
 
-def _similar(value: float, mine: str, gold: str) -> MetricValue:
-    return MetricValue(value=value, reasons=(f"text similarity {value:.4f}; {_difference(mine, gold)}",))
+def _similar(value: float, result: str, gold: str) -> MetricValue:
+    return MetricValue(value=value, reasons=(f"text similarity {value:.4f}; {_difference(result, gold)}",))
 
 
-def _difference(mine: str, gold: str) -> str:
-    if mine == gold:
+def _difference(result: str, gold: str) -> str:
+    if result == gold:
         return "the texts are the same"
-    pairs = enumerate(zip(mine, gold, strict=False))
-    start = next((place for place, (line, expected_line) in pairs if line != expected_line), min(len(mine), len(gold)))
+    pairs = enumerate(zip(result, gold, strict=False))
+    start = next(
+        (position for position, (line, expected_line) in pairs if line != expected_line), min(len(result), len(gold))
+    )
     begin, end = max(0, start - _AROUND), start + _AROUND
-    return f"from character {start + 1}: {short(mine[begin:end])}, expected {short(gold[begin:end])}"
+    return f"from character {start + 1}: {short(result[begin:end])}, expected {short(gold[begin:end])}"
 
 
 def _paragraph(actual: Sequence[str], expected: Sequence[str]) -> str:
-    for number, (mine, gold) in enumerate(zip(actual, expected, strict=False), start=1):
-        if mine != gold:
-            return f"paragraph {number} is {short(mine)}, expected {short(gold)}"
+    for number, (result, gold) in enumerate(zip(actual, expected, strict=False), start=1):
+        if result != gold:
+            return f"paragraph {number} is {short(result)}, expected {short(gold)}"
     return "the paragraphs are the same" if len(actual) == len(expected) else "one is longer"

@@ -80,12 +80,12 @@ def _pieces(document: "Document") -> list[Piece]:
 
 def _align(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
     """Pairs of overlapping pieces of two equal texts."""
-    mine, gold = iter(actual), iter(expected)
+    result, gold = iter(actual), iter(expected)
     left = right = 0
     piece = expected_piece = Piece("", italic=False, size=None)
     while True:
         if left == 0:
-            piece = next(mine, Piece("", italic=False, size=None))
+            piece = next(result, Piece("", italic=False, size=None))
             left = len(piece.text)
         if right == 0:
             expected_piece = next(gold, Piece("", italic=False, size=None))
@@ -99,9 +99,9 @@ def _align(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, 
 
 def _judge(actual: list[Piece], expected: list[Piece]) -> MetricValue:
     wrong: dict[str, None] = {}
-    for mine, gold in _align(actual, expected):
-        if mine.italic and mine.size != SIZE and not (gold.italic and gold.size != SIZE):
-            wrong[f"{short(mine.text, 60)} is italic and has {short(mine.size)} points"] = None
-        if gold.italic and gold.size == SIZE and not mine.italic:
-            wrong[f"{short(mine.text, 60)} is no longer italic"] = None
+    for result, gold in _align(actual, expected):
+        if result.italic and result.size != SIZE and not (gold.italic and gold.size != SIZE):
+            wrong[f"{short(result.text, 60)} is italic and has {short(result.size)} points"] = None
+        if gold.italic and gold.size == SIZE and not result.italic:
+            wrong[f"{short(result.text, 60)} is no longer italic"] = None
     return first_wrong(list(wrong), _FINE)

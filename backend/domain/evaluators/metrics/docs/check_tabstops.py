@@ -85,8 +85,8 @@ def _lines(document: "Document", *, direct: bool) -> list[TabbedParagraph]:
 
 def _stops(tab_stops: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """Ignores cleared tab stops and the default left one at 0."""
-    stops = [(_SAME.get(kind, kind), _EMU * place) for kind, place in tab_stops]
-    return [(kind, place) for kind, place in stops if kind != "clear" and (kind, place) != ("left", 0)]
+    stops = [(_SAME.get(kind, kind), _EMU * position) for kind, position in tab_stops]
+    return [(kind, position) for kind, position in stops if kind != "clear" and (kind, position) != ("left", 0)]
 
 
 def _wrong_words(lines: list[TabbedParagraph], number: int, index: int) -> str:
@@ -101,13 +101,16 @@ def _wrong_words(lines: list[TabbedParagraph], number: int, index: int) -> str:
 def _distance(actual: list[TabbedParagraph], expected: list[TabbedParagraph], width: int) -> MetricValue:
     total = 0.0
     reasons: list[str] = []
-    for index, (mine, gold) in enumerate(zip(actual, expected, strict=True), start=1):
-        if [kind for kind, _ in mine.stops] != [kind for kind, _ in gold.stops]:
+    for index, (result, gold) in enumerate(zip(actual, expected, strict=True), start=1):
+        if [kind for kind, _ in result.stops] != [kind for kind, _ in gold.stops]:
             return verdict(
-                met=False, reason=f"line {index} has tab stops {short(mine.stops)}, expected {short(gold.stops)}"
+                met=False, reason=f"line {index} has tab stops {short(result.stops)}, expected {short(gold.stops)}"
             )
         away = (
-            sum(abs(stop - expected_stop) for (_, stop), (_, expected_stop) in zip(mine.stops, gold.stops, strict=True))
+            sum(
+                abs(stop - expected_stop)
+                for (_, stop), (_, expected_stop) in zip(result.stops, gold.stops, strict=True)
+            )
             / width
         )
         if away and len(reasons) < 5:  # noqa: PLR2004 - enough for a person.

@@ -37,9 +37,9 @@ def compare_contains_image(result: str | None, expected: str | None, *, strict_u
             expected = expected + [[False]] * -missing
         wrong = [
             f"paragraph {number} has {'no picture' if theirs else 'a picture'}, expected the opposite"
-            for number, (mine, gold) in enumerate(zip(actual, expected, strict=False), start=1)
-            for one, theirs in zip(mine, gold, strict=False)
-            if one != theirs
+            for number, (own, gold) in enumerate(zip(actual, expected, strict=False), start=1)
+            for own_run, theirs in zip(own, gold, strict=False)
+            if own_run != theirs
         ]
         return first_wrong(wrong, "pictures are in the same paragraphs")
 

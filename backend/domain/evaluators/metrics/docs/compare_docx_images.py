@@ -54,9 +54,9 @@ def _judge(actual: list[DocumentPicture], expected: list[DocumentPicture]) -> Me
     if len(actual) != len(expected):
         return verdict(met=False, reason=f"the document shows {len(actual)} pictures, expected {len(expected)}")
     wrong = [
-        f"picture {number} ({mine.words}) is not the expected one ({gold.words})"
-        for number, (mine, gold) in enumerate(zip(actual, expected, strict=True), start=1)
-        if mine.shows != gold.shows
+        f"picture {number} ({result.words}) is not the expected one ({gold.words})"
+        for number, (result, gold) in enumerate(zip(actual, expected, strict=True), start=1)
+        if result.shows != gold.shows
     ]
     return first_wrong(wrong, f"all {len(expected)} pictures are the same")
 

@@ -41,16 +41,16 @@ def _judge(actual: list[Table], expected: list[Table]) -> MetricValue:
         return verdict(met=False, reason=f"the document has {len(actual)} tables, expected {len(expected)}")
     wrong = [
         reason
-        for number, (mine, gold) in enumerate(zip(actual, expected, strict=True), start=1)
-        for reason in _differences(f"table {number}", mine, gold)
+        for number, (result, gold) in enumerate(zip(actual, expected, strict=True), start=1)
+        for reason in _differences(f"table {number}", result, gold)
     ]
     return first_wrong(wrong, f"all {len(expected)} tables are the same")
 
 
 def _differences(name: str, actual: Table, expected: Table) -> list[str]:
-    mine, gold = ((layout, len(cells)) for layout, cells in (actual, expected))
-    if mine != gold:
-        return [f"{name} has {mine[1]} rows of {mine[0]} columns, expected {gold[1]} of {gold[0]}"]
+    result, gold = ((layout, len(cells)) for layout, cells in (actual, expected))
+    if result != gold:
+        return [f"{name} has {result[1]} rows of {result[0]} columns, expected {gold[1]} of {gold[0]}"]
     wrong = []
     for row, (cells, expected_cells) in enumerate(zip(actual[1], expected[1], strict=True), start=1):
         if len(cells) != len(expected_cells):

@@ -33,9 +33,9 @@ def compare_highlighted_text(result: str | None, expected: str | None, *, strict
 
 def _judge(actual: Sequence[str], expected: Sequence[str]) -> MetricValue:
     wrong = [
-        f"highlighted: {short(mine)}, expected {short(gold)}"
-        for mine, gold in zip_longest(actual, expected)
-        if mine != gold
+        f"highlighted: {short(result)}, expected {short(gold)}"
+        for result, gold in zip_longest(actual, expected)
+        if result != gold
     ]
     return first_wrong(wrong, f"{len(expected)} highlighted texts, all as expected")
 

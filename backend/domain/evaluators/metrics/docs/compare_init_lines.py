@@ -22,9 +22,9 @@ def compare_init_lines(result: str | None, expected: str | None, *, strict_upstr
             expected = expected[:-1]
         if len(actual) < len(expected) and not strict_upstream:
             return verdict(met=False, reason=f"{len(actual)} paragraphs, expected at least {len(expected)}")
-        for number, (mine, gold) in enumerate(zip(actual, expected, strict=False), start=1):
-            if mine != gold:
-                return verdict(met=False, reason=f"paragraph {number} is {short(mine)}, expected {short(gold)}")
+        for number, (own, gold) in enumerate(zip(actual, expected, strict=False), start=1):
+            if own != gold:
+                return verdict(met=False, reason=f"paragraph {number} is {short(own)}, expected {short(gold)}")
         return verdict(met=True, reason=f"the first {min(len(actual), len(expected))} paragraphs are the same")
 
     return compare_documents(result, expected, texts, judge, as_stored=strict_upstream)

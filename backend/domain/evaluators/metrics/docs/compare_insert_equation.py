@@ -44,8 +44,8 @@ def _judge(actual: list[bool], expected: list[bool]) -> MetricValue:
         raise EvaluatorFailed("the expected document has no equation", code="invalid_reference")
     wrong = [
         f"paragraph {number} has {'no' if theirs else 'an'} equation, expected the opposite"
-        for number, (mine, theirs) in enumerate(zip_longest(actual, expected, fillvalue=False), 1)
-        if mine != theirs
+        for number, (result, theirs) in enumerate(zip_longest(actual, expected, fillvalue=False), 1)
+        if result != theirs
     ]
     return first_wrong(wrong, f"equations are in the {sum(expected)} paragraphs that should have one")
 
@@ -59,5 +59,5 @@ def _has_object(run: Element) -> bool:
 
 
 def _judge_as_published(actual: list[list[bool]], expected: list[list[bool]]) -> MetricValue:
-    pairs = (pair for mine, gold in zip(actual, expected, strict=False) for pair in zip(mine, gold, strict=False))
+    pairs = (pair for result, gold in zip(actual, expected, strict=False) for pair in zip(result, gold, strict=False))
     return verdict(any(map(all, pairs)), "no run at the same position in both documents has an embedded object")

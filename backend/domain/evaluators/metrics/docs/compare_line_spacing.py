@@ -37,9 +37,9 @@ def _judge(actual: list[Spacing], expected: list[Spacing]) -> MetricValue:
     if len(actual) != len(expected):
         return verdict(met=False, reason=f"{len(actual)} paragraphs, expected {len(expected)}")
     wrong = [
-        f"paragraph {number} has line spacing {_words(mine)}, expected {_words(gold)}"
-        for number, (mine, gold) in enumerate(zip(actual, expected, strict=True), start=1)
-        if mine != gold
+        f"paragraph {number} has line spacing {_words(result)}, expected {_words(gold)}"
+        for number, (result, gold) in enumerate(zip(actual, expected, strict=True), start=1)
+        if result != gold
     ]
     return first_wrong(wrong, f"the line spacing of all {len(expected)} paragraphs is the same")
 

@@ -37,10 +37,10 @@ def compare_subscript_contains(
 
 def _judge(actual: Places, expected: Places, *, overlap: bool) -> MetricValue:
     both = {number: bits & expected.get(number, 0) for number, bits in actual.items()}
-    mine, gold, shared = (sum(bits.bit_count() for bits in places.values()) for places in (actual, expected, both))
+    result, gold, shared = (sum(bits.bit_count() for bits in places.values()) for places in (actual, expected, both))
     return verdict(
-        shared > 0 and (overlap or mine == gold == shared),
-        f"{mine} subscripts, {gold} expected, {shared} at the same position",
+        shared > 0 and (overlap or result == gold == shared),
+        f"{result} subscripts, {gold} expected, {shared} at the same position",
     )
 
 

@@ -43,5 +43,5 @@ def _apart(sentence: str) -> bool:
 
 def _as_published(sentence: str) -> bool:
     words = sentence.split()
-    first, rest = " ".join(words[:_WORDS]), " ".join(words[_WORDS:])
-    return first in sentence and rest in sentence and sentence.find(first) < sentence.find(rest)
+    first, remainder = " ".join(words[:_WORDS]), " ".join(words[_WORDS:])
+    return first in sentence and remainder in sentence and sentence.find(first) < sentence.find(remainder)

@@ -42,10 +42,10 @@ def evaluate_colored_words_in_tables(
         )
 
     def judge(actual: Words, expected: Words) -> MetricValue:
-        mine, gold = ([word for word, _ in words] for words in (actual, expected))
-        if mine != gold:
+        own, gold = ([word for word, _ in words] for words in (actual, expected))
+        if own != gold:
             return verdict(
-                met=False, reason=f"the tables have {len(mine)} words, different from the {len(gold)} expected ones"
+                met=False, reason=f"the tables have {len(own)} words, different from the {len(gold)} expected ones"
             )
         return _check_colours([word for word in actual if word[0][0].isalpha()], threshold)
 

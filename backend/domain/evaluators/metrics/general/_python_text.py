@@ -16,8 +16,8 @@ def compare_sources(result: str | None, expected: str | None, lines_of: Callable
     actual, reason = read_text(result)
     if actual is None:
         return verdict(met=False, reason=reason)
-    mine, other = lines_of(actual), lines_of(gold)
-    for number, (left, right) in enumerate(zip(mine, other, strict=False), start=1):
+    own, other = lines_of(actual), lines_of(gold)
+    for number, (left, right) in enumerate(zip(own, other, strict=False), start=1):
         if left != right:
             return verdict(met=False, reason=f"relevant line {number} is {short(left)}, expected {short(right)}")
-    return verdict(len(mine) == len(other), f"{len(mine)} relevant lines, expected {len(other)}")
+    return verdict(len(own) == len(other), f"{len(own)} relevant lines, expected {len(other)}")

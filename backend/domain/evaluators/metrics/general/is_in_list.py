@@ -20,9 +20,9 @@ def is_in_list(result: Any, rules: Mapping[str, Any], *, strict_upstream: bool =
         strict_upstream: `true` equals 1.
     """
     expected = rule(rules, "expected")
-    words = f"{short(expected)} among {short(result)}"
+    text = f"{short(expected)} among {short(result)}"
     if isinstance(result, str):
-        return verdict(isinstance(expected, str) and expected in result, words)
+        return verdict(isinstance(expected, str) and expected in result, text)
     if not isinstance(result, list | tuple | set | Mapping):
         return verdict(met=False, reason=f"expected a list, got {short(result)}")
-    return verdict(expected in list(result) if strict_upstream else among(expected, result), words)
+    return verdict(expected in list(result) if strict_upstream else among(expected, result), text)

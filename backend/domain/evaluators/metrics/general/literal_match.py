@@ -28,17 +28,17 @@ def literal_match(
     """
     if type not in {"str", "list"}:
         raise EvaluatorFailed(f"option `type` is {short(type)}, expected `str` or `list`", code="invalid_rule")
-    words = f"expected {short(expected)}, found {short(result)}"
+    text = f"expected {short(expected)}, found {short(result)}"
     if expected is None and not strict_upstream:
         raise EvaluatorFailed("there is no expectation", code="invalid_reference")
     if result is None and not strict_upstream:
-        return verdict(met=False, reason=words)
+        return verdict(met=False, reason=text)
     if type == "str":
-        return verdict(_to_text(result, ignore_case) == _to_text(expected, ignore_case), words)
+        return verdict(_to_text(result, ignore_case) == _to_text(expected, ignore_case), text)
     if not isinstance(result, list | tuple) or not isinstance(expected, list | tuple):
-        return verdict(met=False, reason=f"{words}: not two lists")
+        return verdict(met=False, reason=f"{text}: not two lists")
     left, right = ([_to_text(value, ignore_case) for value in values] for values in (result, expected))
-    return verdict(left == right, words)
+    return verdict(left == right, text)
 
 
 def _to_text(value: Any, ignore_case: bool) -> str:  # noqa: FBT001 - a private helper's second word.

@@ -41,9 +41,9 @@ def check_brightness_decrease_and_structure_sim(
         return verdict(met=False, reason=reason or "the expected picture does not exist")
     gold_picture = expected_picture(expected, as_stored=strict_upstream)
     dark, bright = brightness(picture), brightness(gold_picture)
-    words = f"brightness {dark:.2f}, of the other picture {bright:.2f}"
+    text = f"brightness {dark:.2f}, of the other picture {bright:.2f}"
     if not clearly_less(dark, bright, strict=strict_upstream):
-        return verdict(met=False, reason=f"{words}, expected less")
+        return verdict(met=False, reason=f"{text}, expected less")
     if dark == 0:
         return verdict(met=False, reason="the picture is black")
     # Pillow does not scale deep pixels (modes I, I;16, F).
@@ -51,7 +51,7 @@ def check_brightness_decrease_and_structure_sim(
         p if strict_upstream and p.mode[0] not in "IF" else p.convert("RGB") for p in (picture, gold_picture)
     )
     error = _error(_scale(picture_rgb, dark), _scale(other_rgb, bright))
-    return verdict(error < threshold, f"{words}; mean squared difference {error:.5f}, expected below {threshold:g}")
+    return verdict(error < threshold, f"{text}; mean squared difference {error:.5f}, expected below {threshold:g}")
 
 
 def _scale(picture: "Image", value: float) -> "Image":

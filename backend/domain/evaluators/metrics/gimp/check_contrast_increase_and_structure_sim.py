@@ -34,11 +34,11 @@ def check_contrast_increase_and_structure_sim(
     if picture is None:
         return verdict(met=False, reason=reason)
     actual, old = (_contrast(image if strict_upstream else image.convert("RGB")) for image in (picture, original))
-    words = f"contrast {actual:.3f}, of the original {old:.3f}"
+    text = f"contrast {actual:.3f}, of the original {old:.3f}"
     if not actual > old * (1 if strict_upstream else _OF_SAVING):
-        return verdict(met=False, reason=f"{words}, expected more")
+        return verdict(met=False, reason=f"{text}, expected more")
     alike, reason = same_structure(picture, original, _LIKENESS, strict=strict_upstream)
-    return verdict(alike, f"{words}; {reason}")
+    return verdict(alike, f"{text}; {reason}")
 
 
 def _contrast(picture: "Image") -> float:

@@ -31,10 +31,10 @@ def check_triangle_position(result: str | None, *, strict_upstream: bool = False
     if triangle is None:
         return verdict(met=False, reason="the picture has a single colour")
     met = _is_near(triangle.mass, picture) or _is_near(triangle.middle, picture)
-    words = (
+    text = (
         f"the triangle is around ({triangle.mass[0]:.0f}, {triangle.mass[1]:.0f}) of {picture.width}x{picture.height}"
     )
-    return verdict(met, words)
+    return verdict(met, text)
 
 
 def _is_near(point: tuple[float, float], picture: "Image") -> bool:

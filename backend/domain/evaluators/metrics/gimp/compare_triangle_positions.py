@@ -40,8 +40,8 @@ def compare_triangle_positions(
     actual = _from_middle(picture)
     if actual is None:
         return verdict(met=False, reason="the picture has no triangle")
-    words = f"the triangle is {actual:.1f} pixels from the middle, the other picture's {far:.1f}"
-    return verdict(actual > far, words)
+    text = f"the triangle is {actual:.1f} pixels from the middle, the other picture's {far:.1f}"
+    return verdict(actual > far, text)
 
 
 def _from_middle(picture: "Image") -> float | None:

@@ -30,15 +30,15 @@ def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         bookmarks = list(_bookmarks(json.loads(text).get("roots"), ""))
     except (ValueError, AttributeError, RecursionError):
         return verdict(met=False, reason="the bookmarks file is damaged")
-    ours = [(name, folder) for url, name, folder in bookmarks if _leads_to(url, str(rules["url"]))]
+    matches = [(name, folder) for url, name, folder in bookmarks if _leads_to(url, str(rules["url"]))]
     rated = [
         [actual == rules[key] for key, actual in zip(_FACTS, bookmark, strict=True) if key in rules]
-        for bookmark in ours
+        for bookmark in matches
     ]
     best = max(rated, key=sum, default=[False for key in _FACTS if key in rules])
-    goals = [(bool(ours), f"a bookmark of {rules['url']} among {len(bookmarks)}")]
+    goals = [(bool(matches), f"a bookmark of {rules['url']} among {len(bookmarks)}")]
     facts = [key for key in _FACTS if key in rules]
-    goals += [(met, f"{key} {rules[key]!r}: {short(ours)}") for key, met in zip(facts, best, strict=True)]
+    goals += [(met, f"{key} {rules[key]!r}: {short(matches)}") for key, met in zip(facts, best, strict=True)]
     return share_of_goals(goals, partial=bool(rules.get("partial")))
 
 

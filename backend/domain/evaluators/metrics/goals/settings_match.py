@@ -29,13 +29,13 @@ def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
 
 def _setting(key: str, actual: str | None, expected: Any) -> Goal:
-    words = f"{key} is {'not set' if actual is None else short(actual)}, expected {short(expected)}"
+    reason = f"{key} is {'not set' if actual is None else short(actual)}, expected {short(expected)}"
     if isinstance(expected, Mapping):
         low, high = float(expected.get("min", "-inf")), float(expected.get("max", "inf"))
         number = _number(actual)
-        return number is not None and low <= number <= high, words
+        return number is not None and low <= number <= high, reason
     values = expected if isinstance(expected, list | tuple) else [expected]
-    return actual is not None and any(_fits(actual, value) for value in values), words
+    return actual is not None and any(_fits(actual, value) for value in values), reason
 
 
 def _fits(actual: str, expected: Any) -> bool:

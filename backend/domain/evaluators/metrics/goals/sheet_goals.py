@@ -36,7 +36,7 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     except DamagedWorkbook as error:
         return verdict(met=False, reason=f"the workbook is damaged: {error}")
     if "sheets" in rules:
-        names = [place.name for place in book.places]
+        names = [sheet.name for sheet in book.places]
         goals.append((names == list(rules["sheets"]), f"the sheets are {short(names)}"))
     return share_of_goals(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
@@ -56,8 +56,8 @@ def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
     cell = sheet.at(area[0], area[1])
     computed = sheet.computes(area[0], area[1])
     origin = " (computed)" if computed else ""
-    words = f"{where} is {short(cell.value)}{origin}, expected {short(dict(expected))}"
-    return _are_equal(cell.value, expected) and (not expected.get("formula") or computed), words
+    reason = f"{where} is {short(cell.value)}{origin}, expected {short(dict(expected))}"
+    return _are_equal(cell.value, expected) and (not expected.get("formula") or computed), reason
 
 
 def _are_equal(actual: Any, expected: Mapping[str, Any]) -> bool:

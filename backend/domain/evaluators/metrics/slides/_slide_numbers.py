@@ -51,7 +51,7 @@ def visible_numbers(master: Numbers, slide: Numbers) -> Numbers:
     A colour that is unknown on a slide is the master's.
     """
     default = next((colour for _, colour in master), None)
-    return [(place, default if colour is None else colour) for place, colour in slide] or master
+    return [(slide_path, default if colour is None else colour) for slide_path, colour in slide] or master
 
 
 def _shapes(element: Any) -> Iterator[Any]:
@@ -65,5 +65,7 @@ def _shapes(element: Any) -> Iterator[Any]:
 
 def in_words(numbers: Numbers) -> str:
     """The first few colours with their places, as text."""
-    words = [f"{place} {'unknown' if c is None else '#{:02X}{:02X}{:02X}'.format(*c)}" for place, c in numbers[:10]]
+    words = [
+        f"{slide_path} {'unknown' if c is None else '#{:02X}{:02X}{:02X}'.format(*c)}" for slide_path, c in numbers[:10]
+    ]
     return ", ".join(words) or "no slide number"

@@ -49,18 +49,18 @@ def _positions(rules: Mapping[str, Any], key: str) -> list[int]:
 
 
 def _missing(deck: Deck, slide: int, shape: int, number: int, *, strict: bool) -> Iterator[str]:
-    place = f"slide {slide + 1}, shape {shape + 1}, paragraph {number + 1}"
+    path = f"slide {slide + 1}, shape {shape + 1}, paragraph {number + 1}"
     try:
         paragraphs = deck.slides[slide].shapes[shape].paragraphs
         paragraph = paragraphs[number] if paragraphs is not None else None
     except IndexError:
         paragraph = None
     if paragraph is None or not paragraph.runs:
-        yield f"{place} has no text"
+        yield f"{path} has no text"
     elif strict and not paragraph.runs[0].says_strike:
-        yield f"{place} does not begin with struck-through words"
+        yield f"{path} does not begin with struck-through words"
     elif not strict:
-        yield from (f"{place}: {short(text, 40)} is not struck through" for text in _plain(paragraph))
+        yield from (f"{path}: {short(text, 40)} is not struck through" for text in _plain(paragraph))
 
 
 def _plain(paragraph: SlideParagraph) -> list[str]:

@@ -88,7 +88,7 @@ class WorkbookPair:
         if sheet is None or not self.strict:
             return sheet
         part = f"xl/worksheets/sheet{sheet.place.number}.xml"
-        owner = next((place.name for place in book.places if place.part == part), None)
+        owner = next((candidate.name for candidate in book.places if candidate.part == part), None)
         return None if owner is None else book.sheet(owner)
 
     def lacks(self, reference: int | str) -> str:
@@ -101,8 +101,8 @@ def _name(reference: int | str, book: Workbook, *, exact: bool) -> str | None:
     if isinstance(reference, int) or by_number is not None:
         number = reference if isinstance(reference, int) else int(by_number[1]) if by_number else 0
         return book.names[number] if -len(book.names) <= number < len(book.names) else None
-    place = book.place(reference[2:])
-    return None if place is None or (exact and place.name != reference[2:]) else place.name
+    sheet = book.place(reference[2:])
+    return None if sheet is None or (exact and sheet.name != reference[2:]) else sheet.name
 
 
 class Rule(Parameters):
@@ -121,7 +121,7 @@ class PairRule(Rule):
     sheet_idx1: SheetReference
 
 
-def differences(actual: Mapping[Any, Any], expected: Mapping[Any, Any], what: str) -> list[str]:
+def differences(actual: Mapping[Any, Any], expected: Mapping[Any, Any], noun: str) -> list[str]:
     """Descriptions of the first few differing keys of two mappings."""
     keys = [
         key
@@ -129,7 +129,7 @@ def differences(actual: Mapping[Any, Any], expected: Mapping[Any, Any], what: st
         if key not in actual or key not in expected or actual[key] != expected[key]
     ]
     return first_reasons(
-        f"{what} {key}: got {short(actual.get(key))}, expected {short(expected.get(key))}" for key in keys
+        f"{noun} {key}: got {short(actual.get(key))}, expected {short(expected.get(key))}" for key in keys
     )
 
 

@@ -49,14 +49,14 @@ def compare_cells(  # noqa: PLR0913 - the options of two suites.
     if actual is None:
         return verdict(met=False, reason=reason)
     tables = [plain(lines) for lines, _ in golds if lines is not None]
-    mine = plain(actual)
-    if mine in tables:
+    own = plain(actual)
+    if own in tables:
         return verdict(met=True, reason="the lines are the same")
-    if not as_written and any(_same_cells(mine, table) for table in tables):
+    if not as_written and any(_same_cells(own, table) for table in tables):
         return verdict(met=True, reason="the cells are the same")
     if unread:
         raise EvaluatorFailed(f"expected table: {unread[0]}", code="invalid_reference")
-    return verdict(met=False, reason=_difference(mine, tables))
+    return verdict(met=False, reason=_difference(own, tables))
 
 
 def _same_cells(lines: list[str], expected: list[str]) -> bool:

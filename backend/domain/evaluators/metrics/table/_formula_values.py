@@ -53,12 +53,12 @@ class FormulaContext:
 Node = Callable[[FormulaContext], Any]
 
 
-def scalar(value: Any, place: FormulaContext) -> Any:
+def scalar(value: Any, context: FormulaContext) -> Any:
     """A single value; of a one-cell area, that cell's."""
     if isinstance(value, Area):
         if value.bounds[:2] != value.bounds[2:]:
             raise NotUnderstood("an area is used where a single value is expected")
-        value = place.values(value)[0]
+        value = context.values(value)[0]
     if isinstance(value, FormulaError):
         raise value
     return value

@@ -166,9 +166,9 @@ def _binary_node(sign: str, left: Node, right: Node) -> Node:
     return lambda context: _compute(sign, scalar(left(context), context), scalar(right(context), context))
 
 
-def _error(words: str) -> Node:
+def _error(reason: str) -> Node:
     def fails(_: FormulaContext) -> Any:
-        raise FormulaError(words)
+        raise FormulaError(reason)
 
     return fails
 

@@ -60,15 +60,15 @@ class SheetFrame:
 
     def same(self, other: "SheetFrame", number: int) -> bool:
         """Whether a row is identical in both files, so that it need not be compared."""
-        mine, theirs = self.sheet.rows.get(number), other.sheet.rows.get(number)
-        if mine is None or theirs is None or self.sheet.has_truths or other.sheet.has_truths:
+        result, theirs = self.sheet.rows.get(number), other.sheet.rows.get(number)
+        if result is None or theirs is None or self.sheet.has_truths or other.sheet.has_truths:
             return False
-        if mine[0] != theirs[0] or mine[1] != theirs[1]:
+        if result[0] != theirs[0] or result[1] != theirs[1]:
             return False
         styles = (self.book.styles, other.book.styles)
         if not any(style.has_dates or style.has_iso_dates for style in styles):
             return True
-        dates = self.whens(mine[2])
+        dates = self.whens(result[2])
         return dates == other.whens(theirs[2]) and (self.book.epoch_1904 == other.book.epoch_1904 or not any(dates))
 
     def whens(self, marks: list[int]) -> list[str]:
@@ -203,11 +203,11 @@ def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool)
     for number in sorted(actual.rows | expected.rows):
         if not strict and actual.same(expected, number):
             continue
-        mine, gold = actual.row(number), expected.row(number)
-        if mine != gold:
-            for column in sorted(mine.keys() | gold.keys()):
-                if mine.get(column) != gold.get(column):
-                    yield number, column, mine.get(column), gold.get(column)
+        result, gold = actual.row(number), expected.row(number)
+        if result != gold:
+            for column in sorted(result.keys() | gold.keys()):
+                if result.get(column) != gold.get(column):
+                    yield number, column, result.get(column), gold.get(column)
 
 
 def round_half_even(value: float, precision: int) -> float:

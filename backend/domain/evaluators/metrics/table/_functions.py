@@ -109,11 +109,11 @@ def _criterion(criterion: Any) -> Callable[[Any], bool]:
     if not isinstance(criterion, str):
         return lambda value: value is not None and compare("=", value, criterion)
     match = _CRITERION.fullmatch(criterion)
-    sign, rest = (match[1] or "=", match[2]) if match else ("=", criterion)
+    sign, operand = (match[1] or "=", match[2]) if match else ("=", criterion)
     try:
-        bound: Any = float(rest)
+        bound: Any = float(operand)
     except ValueError:
-        bound = rest
+        bound = operand
     if isinstance(bound, str) and sign in {"=", "<>"}:
         pattern = re.compile(re.escape(bound).replace(r"\*", ".*").replace(r"\?", "."), re.IGNORECASE | re.DOTALL)
         return lambda value: (pattern.fullmatch(text(value)) is not None) == (sign == "=")
@@ -249,8 +249,8 @@ def _format(value: Any, code: Any) -> str:
     return known[pattern]
 
 
-def _find_position(where: str, what: str, start: float) -> float:
-    at = where.find(what, int(start) - 1)
+def _find_position(where: str, needle: str, start: float) -> float:
+    at = where.find(needle, int(start) - 1)
     if at < 0:
         raise FormulaError("#VALUE!")
     return float(at + 1)

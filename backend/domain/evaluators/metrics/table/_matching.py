@@ -85,7 +85,7 @@ def _is_within(part: Bounds, areas: Sequence[Bounds]) -> bool:
     """Whether an area is inside the union of others: subtracting each leaves nothing."""
     uncovered = [part]
     for area in areas:
-        uncovered = [piece for rest in uncovered for piece in _without(rest, area)]
+        uncovered = [piece for area_left in uncovered for piece in _without(area_left, area)]
     return not uncovered
 
 

@@ -89,14 +89,14 @@ def _terms(text: str) -> list[Term]:
     if text.strip() == "ALL":
         return [("ALL",)]
     terms: list[Term] = []
-    place = 0
-    while match := _TERM.match(text, place):
+    position = 0
+    while match := _TERM.match(text, position):
         value = match["quoted"] if match["quoted"] is not None else _bare(match["value"])
         compared = (_bare(match["attribute"]), match["operator"].strip(), value)
         terms.append((match["joined"], *(name.lower() for name in compared)))
-        place = match.end()
-    rest = text[place:].strip()
-    return [*terms, ("?", rest)] if rest or not terms else terms
+        position = match.end()
+    remainder = text[position:].strip()
+    return [*terms, ("?", remainder)] if remainder or not terms else terms
 
 
 def _bare(text: str) -> str:

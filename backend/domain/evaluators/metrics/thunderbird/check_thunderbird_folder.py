@@ -46,17 +46,17 @@ def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
     if len(paths) != len(golds):
         raise EvaluatorFailed(f"{len(paths)} folders are compared with {len(golds)}", code="invalid_rule")
     reasons = []
-    for number, (mine, gold) in enumerate(zip(paths, golds, strict=True), start=1):
-        if difference := _difference(mine, gold, reading, once=remove_duplicate):
+    for number, (own, gold) in enumerate(zip(paths, golds, strict=True), start=1):
+        if difference := _difference(own, gold, reading, once=remove_duplicate):
             reasons.append(f"folder {number}: {difference}")
     return MetricValue(
         value=float(not reasons), reasons=tuple(reasons[:20]) or ("the folders have the expected messages",)
     )
 
 
-def _published_alike(mine: str | None, gold: str | None) -> bool:
+def _published_alike(result: str | None, gold: str | None) -> bool:
     """Whether both files have text, or neither: as published, what is split by `FROM - ` counts where it is blank."""
-    (actual, _), (expected, _) = read_text(mine), read_text(gold)
+    (actual, _), (expected, _) = read_text(result), read_text(gold)
     if actual is None or expected is None:
         return False
     blank = [any(not part.strip() for part in text.strip().split("FROM - ")) for text in (actual, expected)]
@@ -67,12 +67,12 @@ def _paths(value: Paths, number: int) -> list[str | None]:
     return [value] * number if value is None else [value] if isinstance(value, str) else list(value)
 
 
-def _difference(mine: str | None, gold: str | None, reading: MailFlags, *, once: bool) -> str:
+def _difference(result: str | None, gold: str | None, reading: MailFlags, *, once: bool) -> str:
     """Description of the difference; empty if there is none."""
     expected, reason = messages(gold, reading)
     if expected is None:
         raise EvaluatorFailed(f"expected folder: {reason}", code="invalid_reference")
-    actual, reason = messages(mine, reading)
+    actual, reason = messages(result, reading)
     if actual is None:
         return reason
     mine_counts, gold_counts = (Counter(set(texts) if once else texts) for texts in (actual, expected))

@@ -55,9 +55,9 @@ def _align(first: Any, second: Any, window: list[tuple[int, int]]) -> tuple[floa
         costs, row_steps, last = [], bytearray(), infinite
         size = len(before)
         for offset, distance in enumerate(distances):
-            place = low + offset - before_low
-            above = before[place] if 0 <= place < size and row else infinite
-            corner = before[place - 1] if 0 < place <= size else infinite
+            index = low + offset - before_low
+            above = before[index] if 0 <= index < size and row else infinite
+            corner = before[index - 1] if 0 < index <= size else infinite
             best, step = above, _DOWN
             if last < best:
                 best, step = last, _RIGHT

@@ -39,12 +39,12 @@ def compare_images(
     if actual is None:
         return verdict(met=False, reason=reason)
     size = min(actual.size, gold.size)
-    mine, gold_pixels = (
+    own, gold_pixels = (
         np.asarray(image.convert("L").resize(size, Image.Resampling.LANCZOS)) for image in (actual, gold)
     )
-    similarity = structural_similarity(mine, gold_pixels)
-    words = f"the pictures of {pixels(actual.size)} and {pixels(gold.size)} pixels are {similarity:.4f} alike"
+    similarity = structural_similarity(own, gold_pixels)
+    text = f"the pictures of {pixels(actual.size)} and {pixels(gold.size)} pixels are {similarity:.4f} alike"
     if base is None:
-        return MetricValue(value=max(0.0, min(1.0, similarity)), reasons=(words,))
+        return MetricValue(value=max(0.0, min(1.0, similarity)), reasons=(text,))
     value = (similarity - base) / (1 - base) if similarity >= base + BETTER else 0.0
-    return MetricValue(value=max(0.0, min(1.0, value)), reasons=(f"{words}, doing nothing is {base:g}",))
+    return MetricValue(value=max(0.0, min(1.0, value)), reasons=(f"{text}, doing nothing is {base:g}",))

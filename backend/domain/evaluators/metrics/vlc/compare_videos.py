@@ -64,6 +64,6 @@ def _open_video(path: str | None) -> tuple[Iterator[Any] | None, str]:
     return _chain(first, hashes), ""
 
 
-def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+def _chain(first: Any, frames: Iterator[Any]) -> Iterator[Any]:
     yield first
-    yield from rest
+    yield from frames

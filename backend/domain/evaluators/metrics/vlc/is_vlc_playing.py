@@ -74,7 +74,7 @@ def _information(root: Any, names: tuple[str, ...]) -> list[str]:
 def _places(root: Any, *, streams: bool) -> list[str]:
     """Addresses of the medium, else its title; of a stream only its addresses, if it shows any."""
     places = _information(root, _PLACES) or _information(root, ("title",))
-    addresses = [place for place in places if "://" in place]
+    addresses = [address for address in places if "://" in address]
     return addresses if streams and addresses else places
 
 

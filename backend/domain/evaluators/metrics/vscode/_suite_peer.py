@@ -117,8 +117,8 @@ class Peer:
             sys.stdout.write(str(message.get("out", "")))
             if "raised" in message:
                 raise self._error(message["raised"])
-            for mine, changed in zip(arguments, message["args"], strict=False):
-                _restore(mine, self._unpack(changed) if changed is not None else mine)
+            for own, changed in zip(arguments, message["args"], strict=False):
+                _restore(own, self._unpack(changed) if changed is not None else own)
             return self._unpack(message["value"])
 
     def serve_forever(self) -> None:
@@ -271,15 +271,15 @@ def _names_library(packed: Any) -> bool:
     return isinstance(packed, list) and any(map(_names_library, packed))
 
 
-def _restore(mine: Any, changed: Any) -> None:
+def _restore(own: Any, changed: Any) -> None:
     """Applies the changes that a call made to a container's copy to the container itself."""
-    if mine is changed or type(mine) is not type(changed) or type(mine) not in CONTAINERS.values() or mine == changed:
+    if own is changed or type(own) is not type(changed) or type(own) not in CONTAINERS.values() or own == changed:
         return
-    if isinstance(mine, list | bytearray):
-        mine[:] = changed
+    if isinstance(own, list | bytearray):
+        own[:] = changed
     else:
-        mine.clear()
-        mine.update(changed)
+        own.clear()
+        own.update(changed)
 
 
 class ProgramOutput(io.StringIO):

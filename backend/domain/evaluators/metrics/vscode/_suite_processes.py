@@ -56,20 +56,20 @@ def run_tests(descriptor: int) -> None:
     without_capabilities()
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     task = json.load(sys.stdin)
-    for what, most in (
+    for limit, most in (
         (resource.RLIMIT_CPU, task["seconds"]),
         (resource.RLIMIT_AS, 2 << 30),
         (resource.RLIMIT_FSIZE, 16 << 20),
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(what, (most, most))
-    ours, theirs = socket.socketpair()
-    command = [sys.executable, "-I", "-B", __file__, "program", str(theirs.fileno())]
-    program = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)  # noqa: S603 - ours.
-    theirs.close()
+        resource.setrlimit(limit, (most, most))
+    own_end, child_end = socket.socketpair()
+    command = [sys.executable, "-I", "-B", __file__, "program", str(child_end.fileno())]
+    program = subprocess.Popen(command, pass_fds=(child_end.fileno(),), stdin=subprocess.DEVNULL)  # noqa: S603 - ours.
+    child_end.close()
     sys.addaudithook(refuse)
-    peer = Peer(ours, trusts=False, services={"input": read_input, "read_line": read_line})
+    peer = Peer(own_end, trusts=False, services={"input": read_input, "read_line": read_line})
     sys.meta_path.insert(0, ProgramFinder(peer, {*task["modules"], *task["libraries"]}))
     sys.path.pop(0)
     answer = outcome(task)

@@ -31,9 +31,9 @@ def compare_files(
 
 
 def _difference(actual: list[str], expected: list[str]) -> str:
-    for number, (mine, gold) in enumerate(zip(actual, expected, strict=False), start=1):
-        if mine != gold:
-            return f"line {number} is {short(mine)}, expected {short(gold)}"
+    for number, (result, gold) in enumerate(zip(actual, expected, strict=False), start=1):
+        if result != gold:
+            return f"line {number} is {short(result)}, expected {short(gold)}"
     if len(actual) != len(expected):
         return f"{len(actual)} lines, expected {len(expected)}"
     return "the texts are the same"

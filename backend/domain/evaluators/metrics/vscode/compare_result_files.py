@@ -26,16 +26,16 @@ def compare_result_files(result: str | None, expected: str | None, *, strict_ups
     if actual is None:
         return verdict(met=False, reason=reason)
     actual, gold = actual.strip(), gold.strip()
-    words = f"the file says {short(actual)}, expected {short(gold)}"
+    text = f"the file says {short(actual)}, expected {short(gold)}"
     number = _number(gold)
     if number is None:
-        return verdict(actual == gold, words)
+        return verdict(actual == gold, text)
     if strict_upstream:
         alone = _number(actual)
         close = alone is not None and abs(alone - number) < TOLERANCE
-        return verdict(gold in actual or close or actual == gold, words)
+        return verdict(gold in actual or close or actual == gold, text)
     right = any(value is not None and abs(value - number) < TOLERANCE for value in numbers_in(actual))
-    return verdict(actual == gold or right, words)
+    return verdict(actual == gold or right, text)
 
 
 def _number(text: str) -> float | None:

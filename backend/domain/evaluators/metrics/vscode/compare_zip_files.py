@@ -65,12 +65,12 @@ def _differences(actual: Mapping[str, bytes], expected: Mapping[str, bytes]) -> 
     return [f"{short(name)} differs" for name, data in expected.items() if not _same(name, actual[name], data)]
 
 
-def _same(name: str, mine: bytes, gold: bytes) -> bool:
-    if mine == gold or not name.lower().endswith(".pdf"):
-        return mine == gold
+def _same(name: str, result: bytes, gold: bytes) -> bool:
+    if result == gold or not name.lower().endswith(".pdf"):
+        return result == gold
     with tempfile.TemporaryDirectory() as folder:
         try:
-            actual, expected = _text(Path(folder, "found"), mine), _text(Path(folder, "wanted"), gold)
+            actual, expected = _text(Path(folder, "found"), result), _text(Path(folder, "wanted"), gold)
         except PdfRefused:
             return False
     likeness = difflib.SequenceMatcher(None, actual, expected)

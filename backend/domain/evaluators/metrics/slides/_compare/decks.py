@@ -51,13 +51,13 @@ def _background(actual: Slide, gold: Slide, where: str, o: CompareSlidesOptions)
         return
     if not o.manner.strict:
         yield from fills(actual.background, gold.background, f"{where}: background")
-        mine, expected = actual.own_background.rgb, gold.own_background.rgb
-        if mine is not None and expected is not None and mine != expected:
-            yield f"{where}: background #{mine}, expected #{expected}"
+        result, expected = actual.own_background.rgb, gold.own_background.rgb
+        if result is not None and expected is not None and result != expected:
+            yield f"{where}: background #{result}, expected #{expected}"
     elif not o.manner.waa:
-        mine, expected = _solid(actual), _solid(gold)
-        if mine != expected or mine == _BROKEN:
-            yield f"{where}: background {mine}, expected {expected}"
+        result, expected = _solid(actual), _solid(gold)
+        if result != expected or result == _BROKEN:
+            yield f"{where}: background {result}, expected {expected}"
 
 
 def _solid(slide: Slide) -> str | None:
@@ -103,11 +103,11 @@ def _lost_text(actual: Shape, gold: Shape, where: str) -> Iterator[str]:
 
 def _group(actual: Shape, gold: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     """Compares the members of groups, except positions: each writer has its own units inside a group."""
-    mine, expected = (list(members(shape)) for shape in (actual, gold))
-    if len(mine) != len(expected):
-        yield f"{where}: a group of {len(mine)} shapes, expected {len(expected)}"
+    result, expected = (list(members(shape)) for shape in (actual, gold))
+    if len(result) != len(expected):
+        yield f"{where}: a group of {len(result)} shapes, expected {len(expected)}"
         return
-    for number, (shape, model) in enumerate(zip(mine, expected, strict=True), 1):
+    for number, (shape, model) in enumerate(zip(result, expected, strict=True), 1):
         yield from _content(shape, model, TextRules(f"{where}, member {number}", o, inherits=True))
 
 
@@ -138,11 +138,11 @@ def _run_pairs(actual: Sequence[SlideParagraph], gold: Sequence[SlideParagraph],
 
 def _groups_of_upstream(actual: Slide, gold: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     """Upstream's second pass over all texts, including groups: their number, text and alignment."""
-    mine, expected = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (actual, gold))
-    if len(mine) != len(expected):
-        yield f"{where}: {len(mine)} shapes with text, expected {len(expected)}"
+    result, expected = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (actual, gold))
+    if len(result) != len(expected):
+        yield f"{where}: {len(result)} shapes with text, expected {len(expected)}"
         return
-    for shape, model in zip(mine, expected, strict=True) if o.alignment else ():
+    for shape, model in zip(result, expected, strict=True) if o.alignment else ():
         if o.text and (shape.text or "").strip() != (model.text or "").strip():
             yield f"{where}: text {short(shape.text, 60)}, expected {short(model.text, 60)}"
         if len(shape.paragraphs or ()) != len(model.paragraphs or ()):

@@ -34,14 +34,14 @@ def geometry(where: str, actual: Shape, gold: Shape, number: int, o: CompareSlid
         o: the options.
     """
     off = [side for side, a, b in zip(_SIDES, actual.box, gold.box, strict=True) if not near(a, b, o.tolerance)]
-    words = f"{where}: {' and '.join(off)} {_sides_text(actual, off)}, expected {_sides_text(gold, off)}"
+    reason = f"{where}: {' and '.join(off)} {_sides_text(actual, off)}, expected {_sides_text(gold, off)}"
     if off and _examined(off, actual, gold, number, o):
-        yield words
+        yield reason
     yield from _moved_options(where, actual, gold, number, o)
     if o.image_size and actual.type == PICTURE == gold.type and {"width", "height"} & set(off):
-        yield words
+        yield reason
     if o.modify_height and _free(actual, gold) and "height" in off:
-        yield words
+        yield reason
 
 
 def _examined(off: list[str], actual: Shape, gold: Shape, number: int, o: CompareSlidesOptions) -> bool:

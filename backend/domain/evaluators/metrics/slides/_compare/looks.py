@@ -33,9 +33,9 @@ def sizes(actual: Deck, gold: Deck, o: CompareSlidesOptions) -> Iterator[str]:
 
 def transitions(actual: Slide, gold: Slide, where: str) -> Iterator[str]:
     """Whether a slide has another transition. A newer effect may have become its fallback on saving."""
-    mine, expected = set(actual.transitions), set(gold.transitions)
-    comparable = all(not names or names & _KNOWN_TRANSITIONS for names in (mine, expected))
-    if comparable and mine != expected and not mine & expected:
+    result, expected = set(actual.transitions), set(gold.transitions)
+    comparable = all(not names or names & _KNOWN_TRANSITIONS for names in (result, expected))
+    if comparable and result != expected and not result & expected:
         yield f"{where}: transition {_names(actual)}, expected {_names(gold)}"
 
 
@@ -74,8 +74,8 @@ def pictures(actual: Shape, gold: Shape, where: str) -> Iterator[str]:
         if not same_look(actual.picture, gold.picture):
             yield f"{where}: a different picture"
     elif (actual.tag == "pic") != (gold.tag == "pic"):
-        rest = gold if actual.tag == "pic" else actual
-        if rest.tag == "sp" and rest.fill.kind in _STABLE:
+        other = gold if actual.tag == "pic" else actual
+        if other.tag == "sp" and other.fill.kind in _STABLE:
             yield f"{where}: {'a picture' if actual.tag == 'pic' else 'no picture'}, expected the opposite"
 
 

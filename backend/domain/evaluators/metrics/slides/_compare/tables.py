@@ -23,12 +23,12 @@ def tables(actual: Shape, gold: Shape, where: str, o: CompareSlidesOptions) -> I
         return
     # An empty table was just inserted, in the editor's default design.
     filled = any(cell.text.strip() for cell in chain.from_iterable(gold.rows))
-    for row, (mine, model) in enumerate(zip(actual.rows, gold.rows, strict=True), 1):
-        for column, (cell, expected) in enumerate(zip(mine, model, strict=False), 1):
-            place = f"{where}, cell {row},{column}"
-            yield from texts(cell.paragraphs, expected.paragraphs, TextRules(place, o, in_table=True))
+    for row, (result, model) in enumerate(zip(actual.rows, gold.rows, strict=True), 1):
+        for column, (cell, expected) in enumerate(zip(result, model, strict=False), 1):
+            cell_path = f"{where}, cell {row},{column}"
+            yield from texts(cell.paragraphs, expected.paragraphs, TextRules(cell_path, o, in_table=True))
             if filled and o.color_rgb and not o.manner.strict:
-                yield from fills(cell.fill, expected.fill, place)
+                yield from fills(cell.fill, expected.fill, cell_path)
 
 
 def _size(rows: Rows) -> tuple[int, int]:

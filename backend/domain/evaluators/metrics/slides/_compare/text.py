@@ -40,8 +40,8 @@ def texts(actual: Sequence[SlideParagraph], gold: Sequence[SlideParagraph], rule
     if len(actual) != len(gold) and not rules.m.blind:
         yield f"{rules.place}: {len(actual)} paragraphs, expected {len(gold)}"
         return
-    for number, (mine, expected) in enumerate(zip(actual, gold, strict=False), 1):
-        yield from _paragraph(mine, expected, rules, f"{rules.place}, paragraph {number}")
+    for number, (result, expected) in enumerate(zip(actual, gold, strict=False), 1):
+        yield from _paragraph(result, expected, rules, f"{rules.place}, paragraph {number}")
 
 
 def _paragraph(actual: SlideParagraph, gold: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
@@ -53,11 +53,11 @@ def _paragraph(actual: SlideParagraph, gold: SlideParagraph, rules: TextRules, w
             yield from _placing(actual, gold, rules, where)
         if o.bullets and not m.strict:
             yield from _bullet_colour(actual, gold, where)
-    mine, expected = _runs(actual, gold, m)
-    if len(mine) != len(expected) and o.run_count and not m.waa and not rules.inherits:
-        yield f"{where}: {len(mine)} pieces of formatting, expected {len(expected)}"
+    result, expected = _runs(actual, gold, m)
+    if len(result) != len(expected) and o.run_count and not m.waa and not rules.inherits:
+        yield f"{where}: {len(result)} pieces of formatting, expected {len(expected)}"
         return
-    for run, model in zip(mine, expected, strict=False):
+    for run, model in zip(result, expected, strict=False):
         yield from (f"{where}, {short(run.text, 30)}: {words}" for words in _run(run, model, rules))
 
 
@@ -155,22 +155,26 @@ def _colours_differ(actual: TextRun, gold: TextRun, m: CompareMode) -> bool:
 
 
 def _bullet_colour(actual: SlideParagraph, gold: SlideParagraph, where: str) -> Iterator[str]:
-    mine, expected = actual.bullet_colour, gold.bullet_colour
-    if (mine is None) != (expected is None) or (mine is not None and expected is not None and far(mine, expected)):
-        yield f"{where}: bullet colour {mine or 'as usual'}, expected {expected or 'as usual'}"
+    result, expected = actual.bullet_colour, gold.bullet_colour
+    if (result is None) != (expected is None) or (
+        result is not None and expected is not None and far(result, expected)
+    ):
+        yield f"{where}: bullet colour {result or 'as usual'}, expected {expected or 'as usual'}"
 
 
 def bullets(actual: Slide, gold: Slide, where: str, m: CompareMode) -> Iterator[str]:
     """Bullets, levels and texts of all paragraphs of a slide, including tables and groups."""
-    mine, expected = ([bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (actual, gold))
-    if len(mine) != len(expected):
-        yield f"{where}: {len(mine)} paragraphs with text, expected {len(expected)}"
+    result, expected = (
+        [bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (actual, gold)
+    )
+    if len(result) != len(expected):
+        yield f"{where}: {len(result)} paragraphs with text, expected {len(expected)}"
         return
-    for bullet, model in zip(mine, expected, strict=True):
+    for bullet, model in zip(result, expected, strict=True):
         sign, model_sign = _signs(bullet, m), _signs(model, m)
         if sign != model_sign:
-            words = f"bullet {short(sign)}, expected {short(model_sign)} for {short(model.text, 30)}"
-            yield f"{where}, {short(bullet.text, 30)}: {words}"
+            reason = f"bullet {short(sign)}, expected {short(model_sign)} for {short(model.text, 30)}"
+            yield f"{where}, {short(bullet.text, 30)}: {reason}"
 
 
 def _signs(bullet: Bullet, m: CompareMode) -> tuple[str | None, ...]:

@@ -31,10 +31,10 @@ class ChartRule(PairRule):
         if actual is None or expected is None:
             return [books.lacks(self.sheet_idx0 if actual is None else self.sheet_idx1)]
         # As upstream, a duplicate chart counts once.
-        mine, gold = (set(map(self._properties, charts)) for charts in (actual, expected))
-        reasons = [f"no chart is {_properties_text(chart)}" for chart in sorted(gold - mine, key=str)]
+        result, gold = (set(map(self._properties, charts)) for charts in (actual, expected))
+        reasons = [f"no chart is {_properties_text(chart)}" for chart in sorted(gold - result, key=str)]
         return first_reasons(
-            reasons + [f"a chart is {_properties_text(chart)}" for chart in sorted(mine - gold, key=str)]
+            reasons + [f"a chart is {_properties_text(chart)}" for chart in sorted(result - gold, key=str)]
         )
 
     def _charts(self, books: WorkbookPair, reference: SheetReference) -> list[Chart] | None:

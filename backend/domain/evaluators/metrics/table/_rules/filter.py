@@ -31,7 +31,7 @@ class FilterRule(PairRule):
                 return [books.lacks(reference)]
             else:
                 both.append(_filters(books.book(reference), sheet))
-        return differences(both[0], both[1], what="the filter's")
+        return differences(both[0], both[1], noun="the filter's")
 
 
 def _filters(book: Workbook, sheet: Sheet) -> dict[str, Any]:
@@ -94,9 +94,9 @@ def _filter_of(item: Any) -> tuple[Any, ...]:
     joined = len(set(tests)) > 1 and any(_is_true(element, "and") for element in item.iterfind("{*}customFilters"))
     if not joined and all(operator == "equal" and val and not set(val) & _WILDCARDS for operator, val in tests):
         values, tests = [*values, *(val for _, val in tests)], []
-    rest = [_filter_key(element) for element in item if _name(element) not in _KNOWN]
-    rest += [_filter_key(element) for element in item.iterfind("{*}filters/{*}dateGroupItem")]
-    return buttons, blank, frozenset(map(_plain_number, values)), joined, frozenset(tests), tuple(rest)
+    unknown = [_filter_key(element) for element in item if _name(element) not in _KNOWN]
+    unknown += [_filter_key(element) for element in item.iterfind("{*}filters/{*}dateGroupItem")]
+    return buttons, blank, frozenset(map(_plain_number, values)), joined, frozenset(tests), tuple(unknown)
 
 
 def _plain_number(text: str) -> str:

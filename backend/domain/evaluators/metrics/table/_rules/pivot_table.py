@@ -63,13 +63,13 @@ class PivotTableRule(PairRule):
         used = [position for position, items in enumerate(pivot.fields) if items]
         shift = used[0] if used else len(pivot.fields)
         fields = pivot.fields[shift : used[-1] + 1] if used else ()
-        rest = len(pivot.fields) - shift - len(fields)
+        unused = len(pivot.fields) - shift - len(fields)
         values = {name: self._property(pivot, name, shift) for name in self.pivot_props if name in _PLAIN}
         if {"filter", "selection"} & set(self.pivot_props):
             values["selection"] = [
                 _selection(items, ordered="ordered" in self.pivot_props, strict=strict) for items in fields
             ]
-        return (_source(pivot, shift, rest), tuple(sorted((name, str(value)) for name, value in values.items())))
+        return (_source(pivot, shift, unused), tuple(sorted((name, str(value)) for name, value in values.items())))
 
     def _property(self, pivot: Pivot, name: str, shift: int) -> Any:
         if name in _FLAGS:
@@ -89,11 +89,11 @@ class PivotTableRule(PairRule):
 _PLAIN = {*_FLAGS, "name", "location", "filter", "col_fields", "row_fields", "data_fields"}
 
 
-def _source(pivot: Pivot, shift: int, rest: int) -> str:
+def _source(pivot: Pivot, shift: int, unused: int) -> str:
     if pivot.source is None:
         return f"{pivot.source_type} {pivot.source_name}"
     top, left, bottom, right = pivot.source
-    area = f"{address(top, left + shift)}:{address(bottom, max(1, right - rest))}"
+    area = f"{address(top, left + shift)}:{address(bottom, max(1, right - unused))}"
     return f"{pivot.source_type} {pivot.source_sheet}!{area}"
 
 

@@ -85,7 +85,7 @@ class ColumnPropsRule(PairRule):
 
 
 def _compare_rows(
-    books: WorkbookPair, references: tuple[SheetReference, SheetReference], read: Callable[..., Table], what: str
+    books: WorkbookPair, references: tuple[SheetReference, SheetReference], read: Callable[..., Table], noun: str
 ) -> list[str]:
     both: list[Any] = []
     for reference in references:
@@ -93,7 +93,7 @@ def _compare_rows(
         if sheet is None and not books.strict:
             return [books.lacks(reference)]
         both.append({} if sheet is None else read(sheet, strict=books.strict))
-    return differences(both[0], both[1], what=what)
+    return differences(both[0], both[1], noun=noun)
 
 
 def _attribute(item: Any, name: str, *, strict: bool) -> str | None:

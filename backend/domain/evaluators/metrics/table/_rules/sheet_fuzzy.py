@@ -57,17 +57,17 @@ class RangeRule(Parameters):
         """Whether two cells agree. An empty cell only matches an empty one; upstream reads it as the word None."""
         if not strict and (actual is None or expected is None):
             return actual is expected
-        mine, other = (self._plain(_NOTHING if text is None else text) for text in (actual, expected))
+        result, other = (self._plain(_NOTHING if text is None else text) for text in (actual, expected))
         match self.type:
             case "includes":
-                return other in mine
+                return other in result
             case "included_by":
-                return mine in other
+                return result in other
             case "exact_match":
-                return mine == other
+                return result == other
         from rapidfuzz import fuzz
 
-        return bool(fuzz.ratio(mine, other) >= self.threshold)
+        return bool(fuzz.ratio(result, other) >= self.threshold)
 
     def _plain(self, text: str) -> str:
         for old, new in self.normalization:

@@ -22,4 +22,4 @@ class SparklineRule(PairRule):
                 return [books.lacks(reference)]
             sparklines = read_sparklines(sheet)
             both.append(sparklines if books.strict else {at: data.lower() for at, data in sparklines.items()})
-        return differences(both[0], both[1], what="sparkline in")
+        return differences(both[0], both[1], noun="sparkline in")

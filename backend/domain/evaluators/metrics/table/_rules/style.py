@@ -41,20 +41,22 @@ class StyleRule(PairRule):
             tables.append({} if sheet is None else self._table(books, reference, sheet))
         if not books.strict:
             self._fill_in(books, tables)
-        return differences(tables[0], tables[1], what="the style of")
+        return differences(tables[0], tables[1], noun="the style of")
 
     def _fill_in(self, books: WorkbookPair, tables: list[Any]) -> None:
         """Adds the looks of cells that one file stores and the other leaves to their row or column."""
-        for reference, mine, other in zip((self.sheet_idx0, self.sheet_idx1), tables, tables[::-1], strict=True):
+        for reference, result, other in zip((self.sheet_idx0, self.sheet_idx1), tables, tables[::-1], strict=True):
             sheet = books.sheet(reference)
             if sheet is None or not sheet.has_blank_styles:
                 continue
             looks, props = SheetFormats(books, books.book(reference), sheet), self._shown
             plain = [looks.property_of(StoredCell(0, 0, None), name) for name in props]
-            for place in [place for place in other if isinstance(place, Position) and place not in mine]:
-                values = plain if sheet.stores(*place) else [looks.at(*place, name) for name in props]
+            for position in [
+                position for position in other if isinstance(position, Position) and position not in result
+            ]:
+                values = plain if sheet.stores(*position) else [looks.at(*position, name) for name in props]
                 if values != plain:
-                    mine[place] = values
+                    result[position] = values
 
     @property
     def _shown(self) -> tuple[CellProperty, ...]:
