@@ -143,7 +143,7 @@ class TestNavigate:
 
 
 class TestEvaluate:
-    def test_a_value(self, browser: Browser) -> None:
+    def test_expression_returns_its_value(self, browser: Browser) -> None:
         assert browser.evaluate(browser.open(ONE).id, "1 + 1") == 2
 
     def test_a_script_reads_location_and_title(self, browser: Browser) -> None:
@@ -170,7 +170,7 @@ class TestEvaluate:
 
 
 class TestContent:
-    def test_the_document(self, browser: Browser) -> None:
+    def test_content_is_the_pages_html(self, browser: Browser) -> None:
         assert "<p>first</p>" in browser.content(browser.open(ONE).id)
 
 
@@ -195,7 +195,7 @@ class TestShut:
 class TestGone:
     """The last tests of the module: they end the browser, and then the desktop."""
 
-    def test_no_browser(self, place: BrowserDesktop) -> None:
+    def test_ended_browser_is_an_error(self, place: BrowserDesktop) -> None:
         if isinstance(place.browser, FakeBrowser):
             place.browser.running = False
         else:

@@ -58,7 +58,7 @@ class TestPython:
         with Image.open(io.BytesIO(desktop.read_file(path))) as picture:
             assert picture.size == (SPEC.screen.width, SPEC.screen.height)
 
-    def test_pillow(self, desktop: Desktop) -> None:
+    def test_pillow_is_installed(self, desktop: Desktop) -> None:
         assert printed(desktop, "from PIL import Image; print(Image.new('RGB', (2, 3)).size)") == "(2, 3)"
 
     def test_text_is_unicode(self, desktop: Desktop) -> None:
@@ -86,7 +86,7 @@ class TestPip:
 class TestPrograms:
     """OSWorld's and its agents' own: windows by wmctrl and xprop, xdotool, sudo."""
 
-    def test_windows(self, linux: Desktop) -> None:
+    def test_window_tools_list_and_activate_windows(self, linux: Desktop) -> None:
         linux.execute("xterm -T listed & until wmctrl -lx | grep -q listed; do sleep 0.1; done", shell=True)  # noqa: S604
         assert linux.execute(["wmctrl", "-a", "listed"]).returncode == 0
         assert linux.execute("xprop -root _NET_ACTIVE_WINDOW", shell=True).output.startswith("_NET_ACTIVE")  # noqa: S604
@@ -97,7 +97,7 @@ class TestPrograms:
         assert linux.execute(["fc-list", family]).output
 
     @pytest.mark.parametrize("program", ["xclip", "xsel", "scrot", "python", "pip"])
-    def test_is_there(self, linux: Desktop, program: str) -> None:
+    def test_program_is_installed(self, linux: Desktop, program: str) -> None:
         assert linux.execute(["which", program]).returncode == 0
 
     def test_sudo_works_or_says_why_not(self, linux: Desktop) -> None:
@@ -133,7 +133,7 @@ class TestScripts:
     def test_commands_do_not_read_the_rest_of_the_script(self, linux: Desktop) -> None:
         assert bash(linux, "cat\necho after")["output"] == "after\n"
 
-    def test_a_folder(self, linux: Desktop) -> None:
+    def test_script_runs_in_the_given_folder(self, linux: Desktop) -> None:
         assert bash(linux, "pwd", path="~/Desktop")["output"] == "/home/user/Desktop\n"
 
     def test_a_script_that_does_not_end_is_refused(self, linux: Desktop) -> None:
@@ -141,7 +141,7 @@ class TestScripts:
             bash(linux, "sleep 60", timeout=0.5)
         assert refused.value.kind == "timeout"
 
-    def test_python(self, desktop: Desktop) -> None:
+    def test_python_script_returns_output_and_exit_code(self, desktop: Desktop) -> None:
         call = GuestCall(language="python")
         result = desktop.perform(Action(type=ActionType.SCRIPT, text="print(6 * 7)\n1 / 0", guest=call))
         assert (result["returncode"], result["output"].strip()) == (1, "42")

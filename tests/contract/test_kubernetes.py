@@ -32,7 +32,7 @@ CHECKS = "the server's own check of fields"
 
 class TestRealCluster:
     @pytest.mark.skipif(not REAL, reason="needs a Kubernetes cluster of one's own, which KUBECONFIG names")
-    def test_answers(self) -> None:
+    def test_real_cluster_lists_its_nodes(self) -> None:
         """Where there is one, every test of this suite runs on it, too."""
         port = connect(REAL, "default")
         assert port.list(NODES).items
@@ -212,7 +212,7 @@ class TestFields:
 
 
 class TestLists:
-    def test_selectors_choose(self, place: ClusterNamespace) -> None:
+    def test_selectors_filter_lists(self, place: ClusterNamespace) -> None:
         for number in range(4):
             place.port.create(SECRETS, secret(f"s-{number}", labels={"half": str(number % 2), "number": str(number)}))
         assert names(place, "half=1") == {"s-1", "s-3"}

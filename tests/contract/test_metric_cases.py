@@ -42,7 +42,7 @@ def test_every_case_is_of_a_metric() -> None:
 
 @EACH
 class TestVerdicts:
-    def test_right(self, dialect: str, name: str, tmp_path: Path) -> None:
+    def test_passing_case_gets_its_best_value(self, dialect: str, name: str, tmp_path: Path) -> None:
         case = CASES[dialect, name]
         assert call(case, dialect, name, case.passing(tmp_path)).value == pytest.approx(case.best, abs=1e-9)
 

@@ -74,7 +74,7 @@ class TestObserve:
         with pytest.raises(GuestLost):
             space.observe(desktop, 1)  # type: ignore[attr-defined]
 
-    def test_changes_nothing(self, space: object, desktop: FakeDesktop) -> None:
+    def test_observing_changes_nothing(self, space: object, desktop: FakeDesktop) -> None:
         space.observe(desktop, 0)  # type: ignore[attr-defined]
         assert desktop.performed == []
         assert [window.text for window in desktop.open_windows] == ["hello"]

@@ -94,12 +94,12 @@ class TestCommands:
         assert (reply.status_code, reply.json()["status"]) == (500, "error")
         assert "no-such-program" in reply.json()["message"]
 
-    def test_scripts(self, http: httpx.Client) -> None:
+    def test_python_and_bash_scripts_run(self, http: httpx.Client) -> None:
         assert http.post("/run_python", json={"code": "print(6 * 7)"}).json()["output"] == "42\n"
         script = {"script": "pwd", "timeout": 20, "working_dir": "~/Desktop"}
         assert http.post("/run_bash_script", json=script).json()["output"] == "/home/user/Desktop\n"
 
-    def test_windows(self, http: httpx.Client) -> None:
+    def test_window_is_activated_and_closed(self, http: httpx.Client) -> None:
         assert http.post("/setup/launch", json={"command": ["xterm", "-T", "our window"]}).status_code == 200
         window = {"window_name": "our window", "strict": True}
         until(lambda: http.post("/setup/activate_window", json=window).status_code == 200, 30.0, what="a window")

@@ -175,6 +175,6 @@ class TestTidy:
 
 
 class TestTryOut:
-    def test_leaves_nothing(self, store: ArtifactStore) -> None:
+    def test_try_out_leaves_no_artifact(self, store: ArtifactStore) -> None:
         try_out(store)
         assert kept(store, time.time() + 60) == set()

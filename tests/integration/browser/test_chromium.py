@@ -114,7 +114,7 @@ class TestOpenedPages:
 
 
 class TestPartsOfThePage:
-    def test_classes(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_parts_are_found_by_class(self, context: TaskContext, tmp_path: Path) -> None:
         found = parsed(
             context, tmp_path, "class", class_singleObject={"date": "time", "gone": "none"},
             class_multiObject={"place": {"0": "all", "7": "no"}},
@@ -130,7 +130,7 @@ class TestPartsOfThePage:
         found = parsed(context, tmp_path, "class", class_multiObject_search_exist={"filter": names})
         assert found == {"Black": True, "$25 - $60": False, "is_other_exist": True}
 
-    def test_xpaths(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_parts_are_found_by_xpath(self, context: TaskContext, tmp_path: Path) -> None:
         wanted = {"//button[@aria-label='go']": "button", "//table": "none", "///": "wrong"}
         assert parsed(context, tmp_path, "xpath", xpathObject=wanted) == {
             "button": "Search now", "none": "", "wrong": "",
@@ -139,7 +139,7 @@ class TestPartsOfThePage:
     def test_the_current_value_of_a_field_is_read(self, context: TaskContext, tmp_path: Path) -> None:
         assert parsed(context, tmp_path, "input", inputObject={"/html/body/form/input": "name"}) == {"name": "James"}
 
-    def test_labels(self, context: TaskContext, tmp_path: Path) -> None:
+    def test_parts_are_found_by_label(self, context: TaskContext, tmp_path: Path) -> None:
         assert parsed(context, tmp_path, "label", labelObject={"search": "label"}) == {"label": "Search now"}
 
     def test_text_and_address_are_parsed(self, context: TaskContext, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ class TestFetch:
         assert "2 of 2 files exist" in done.stderr
         assert done.stdout == ""
 
-    def test_everything_again(self) -> None:
+    def test_force_downloads_stored_files_again(self) -> None:
         with serving({LIST: {"items": [row("a")]}, FETCH: row("a")}) as service:
             assert deskarena("benchmark", "fetch", "mine", "--force", server=service.url).returncode == 0
         assert len([asked for asked in service.asked if asked[0] == FETCH]) == 1
@@ -56,12 +56,12 @@ class TestFetch:
 
 
 class TestAsset:
-    def test_list(self) -> None:
+    def test_asset_list_shows_states(self) -> None:
         with serving({LIST: {"items": [row("a"), row("b", "missing")]}}) as service:
             done = deskarena("benchmark", "asset", "list", "mine", "-o", "json", server=service.url)
         assert [one["state"] for one in json.loads(done.stdout)] == ["stored", "missing"]
 
-    def test_add(self, tmp_path: Path) -> None:
+    def test_asset_add_uploads_the_file(self, tmp_path: Path) -> None:
         (tmp_path / "x.bin").write_bytes(b"bytes")
         with serving({ADD: (201, row("a"))}) as service:
             words = ("benchmark", "asset", "add", "mine", row("a")["url"], str(tmp_path / "x.bin"))

@@ -38,7 +38,7 @@ def run(service: ScriptedService, *words: str) -> None:
 
 
 class TestConfiguration:
-    def test_list(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_configuration_list_shows_names_and_times(self, capsys: pytest.CaptureFixture[str]) -> None:
         with serving(ANSWERS) as service:
             run(service, "list", "--search", "small", "-o", "json")
             run(service, "list")
@@ -47,7 +47,7 @@ class TestConfiguration:
         assert [item["name"] for item in items] == ["nightly"]
         assert "2026-11-02 12:30:05 UTC" in text[end:]
 
-    def test_show(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_configuration_show_has_its_fields(self, capsys: pytest.CaptureFixture[str]) -> None:
         with serving(ANSWERS) as service:
             run(service, "show", ROW["id"])
         lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
@@ -55,13 +55,13 @@ class TestConfiguration:
         assert "small-1" in lines["params"]
 
     @pytest.mark.parametrize("name", ["weekly", ""])
-    def test_rename(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    def test_configuration_rename_sends_the_name(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
         with serving(ANSWERS) as service:
             run(service, "rename", ROW["id"], name)
         assert [(asked, body) for asked, _, body in service.asked] == [(f"PATCH {PATH}", {"name": name})]
         assert "weekly" in capsys.readouterr().out
 
-    def test_compare(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_configuration_compare_shows_excluded_tasks(self, capsys: pytest.CaptureFixture[str]) -> None:
         empty: dict[str, Any] = {name: [] for name in ("conditions", "differences", "tasks", "runs", "configurations")}
         other = "0198c0de-0000-7000-8000-00000000000d"
         answer = {**empty, "left_out": {"quarantined": 2}}

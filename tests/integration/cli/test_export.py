@@ -81,7 +81,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 class TestRun:
-    def test_writes_everything(self, wire: Wire, tmp_path: Path) -> None:
+    def test_export_writes_rows_pictures_and_manifest(self, wire: Wire, tmp_path: Path) -> None:
         manifest = run(wire, tmp_path / "out")
         found = contents(tmp_path / "out")
         assert json.loads(found["manifest.json"]) == manifest

@@ -41,7 +41,7 @@ def run(service: ScriptedService, *words: str) -> None:
     assert ended.value.code == 0
 
 
-def test_show(capsys: pytest.CaptureFixture[str]) -> None:
+def test_leaderboard_show_lists_ranks_and_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     with serving(ANSWERS) as service:
         run(service, "show", "starter", "--common", "--version", "2")
         assert [query["common"] + query["version"] for query in service.queries] == [["true", "2"]]
@@ -52,7 +52,7 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert second.rstrip().endswith("8 % lost")
 
 
-def test_cut(capsys: pytest.CaptureFixture[str]) -> None:
+def test_leaderboard_cut_lists_rates_by_label(capsys: pytest.CaptureFixture[str]) -> None:
     with serving(ANSWERS) as service:
         run(service, "cut", "starter", "level")
         assert service.queries[0]["label"] == ["level"]

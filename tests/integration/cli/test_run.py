@@ -139,7 +139,7 @@ class TestSubmit:
         assert done.returncode == 2
         assert f"deskarena run watch {ID} --server {service.url}" in done.stderr
 
-    def test_junit(self, tmp_path: Path) -> None:
+    def test_submit_writes_a_junit_report(self, tmp_path: Path) -> None:
         file = tmp_path / "result.xml"
         with serving(
             answers(run(scored=2, solved=1), episode(), episode("calc/sum", solved=False, score=0.5))
@@ -200,7 +200,7 @@ class TestExport:
         assert (done.returncode, (tmp_path / "run.eval").read_bytes()) == (0, b"zip")
         assert [file.name for file in tmp_path.iterdir()] == ["run.eval"]
 
-    def test_to_stdout(self) -> None:
+    def test_export_goes_to_stdout_by_default(self) -> None:
         with serving({f"GET /api/v1/runs/{ID}/export": self.LINES}) as service:
             assert deskarena("run", "export", ID, server=service.url).stdout == self.LINES.decode()
 

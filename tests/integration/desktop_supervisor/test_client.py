@@ -219,7 +219,7 @@ class TestEndOfADesktop:
 
 
 class TestClose:
-    def test_leaves_nothing(self, flavour: str) -> None:
+    def test_close_leaves_no_process_folder_or_mount(self, flavour: str) -> None:
         before = mounts()
         with supervisor_options(flavour) as options:
             client = DesktopSupervisorClient(options)

@@ -137,7 +137,7 @@ class TestStart:
 
 
 class TestMishaps:
-    def test_memory(self, cluster: FakeCluster) -> None:
+    def test_container_killed_for_memory_has_reason_and_exit_code(self, cluster: FakeCluster) -> None:
         make(cluster)
         until(lambda: is_ready(cluster))
         cluster.run(*HERE).follow(behaviours.oom_killed())
@@ -291,7 +291,7 @@ class TestOwners:
         cluster.replace(*HERE)
         until(lambda: cluster.store.get(SECRETS, ("desks", "its")) is None)
 
-    def test_orphans_stay(self, cluster: FakeCluster) -> None:
+    def test_orphaned_objects_stay_after_their_owner(self, cluster: FakeCluster) -> None:
         pod = make(cluster)
         owner = {"apiVersion": "v1", "kind": "Pod", "name": "vm", "uid": pod["metadata"]["uid"]}
         about = {"name": "its", "ownerReferences": [owner]}

@@ -31,7 +31,7 @@ class TestWrite:
         clean.get("/stable", quiet=0.5)  # The editor asks the owner for it, and Ctrl+S must not come in between.
         clean.save(path, "from the service é中😀")
 
-    def test_too_much(self, session: RunningSession) -> None:
+    def test_too_long_text_is_not_written(self, session: RunningSession) -> None:
         response = session.http.post("/clipboard", json={"text": "x" * 100_001})
         assert (response.status_code, response.json()["error"]) == (413, "too_large")
 
@@ -54,7 +54,7 @@ class TestRead:
         clean.input({"type": "hotkey", "keys": ["ctrl", "a"]}, {"type": "hotkey", "keys": ["ctrl", "c"]})
         wait(lambda: clean.desktop.clipboard() == "copied é中", lambda: repr(clean.desktop.clipboard()))
 
-    def test_too_much(self, session: RunningSession) -> None:
+    def test_too_long_clipboard_is_not_read(self, session: RunningSession) -> None:
         session.desktop.execute("head -c 500000 /dev/zero | tr '\\0' x | xclip -selection clipboard -i", shell=True)  # noqa: S604
         response = session.http.get("/clipboard")
         assert (response.status_code, response.json()["error"]) == (413, "too_large")

@@ -96,7 +96,7 @@ class TestExecute:
             {"command": "a", "shell": 7},
         ],
     )
-    def test_wrong_parameters(self, session: RunningSession, payload: dict[str, object]) -> None:
+    def test_wrong_parameters_are_a_bad_request(self, session: RunningSession, payload: dict[str, object]) -> None:
         response = session.http.post("/execute", json=payload)
         assert (response.status_code, response.json()["error"]) == (400, "bad_request")
 

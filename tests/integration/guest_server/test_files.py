@@ -12,7 +12,7 @@ pytestmark = pytest.mark.desktop
 
 class TestFile:
     @pytest.mark.parametrize("data", [b"", b"text", bytes(range(256)) * 5000], ids=["empty", "text", "binary"])
-    def test_the_bytes(self, session: RunningSession, data: bytes) -> None:
+    def test_file_is_returned_byte_by_byte(self, session: RunningSession, data: bytes) -> None:
         path = session.write("read.bin", data)
         assert session.desktop.read_file(str(path)) == data
 
@@ -105,7 +105,7 @@ class TestListDirectory:
         tree = session.post("/list_directory", {"path": "~/odd"}).json()["directory_tree"]
         assert tree["children"] == [{"type": "file", "name": "a\ufffd"}]
 
-    def test_too_deep(self, session: RunningSession) -> None:
+    def test_too_deep_folder_is_refused(self, session: RunningSession) -> None:
         (session.home / "deep" / "/".join("d" * 70)).mkdir(parents=True)
         response = session.http.post("/list_directory", json={"path": "~/deep"})
         assert (response.status_code, response.json()["error"]) == (413, "too_large")
@@ -136,14 +136,14 @@ class TestCreate:
 
 
 class TestExists:
-    def test_files(self, session: RunningSession) -> None:
+    def test_file_exists_only_with_its_name(self, session: RunningSession) -> None:
         session.write("here.txt")
         there = {"path": "~", "file_name": "here.txt"}
         assert session.post("/file_exists", there).json()["status"] == "success"
         response = session.http.post("/file_exists", json={**there, "file_name": "other.txt"})
         assert (response.status_code, response.json()["error"]) == (400, "not_found")
 
-    def test_folders(self, session: RunningSession) -> None:
+    def test_folder_exists_only_for_folders(self, session: RunningSession) -> None:
         assert session.post("/folder_exists", {"path": "~", "folder_name": "Desktop"}).json()["status"] == "success"
         session.write("no.folder")
         response = session.http.post("/folder_exists", json={"path": "~", "folder_name": "no.folder"})

@@ -39,7 +39,7 @@ class TestTyping:
         clean.save(path, ASCII)
 
     @pytest.mark.parametrize("text", UNICODE.values(), ids=UNICODE.keys())
-    def test_unicode(self, clean: RunningSession, text: str) -> None:
+    def test_every_unicode_character_is_typed(self, clean: RunningSession, text: str) -> None:
         path = clean.edit("unicode.txt")
         clean.input({"type": "type", "text": text})
         clean.save(path, text)
@@ -317,7 +317,7 @@ class TestRefusals:
 class TestPerform:
     """The same through the Desktop port."""
 
-    def test_typed_actions(self, clean: RunningSession) -> None:
+    def test_actions_are_performed_in_order(self, clean: RunningSession) -> None:
         path = clean.edit("port.txt")
         for action in (
             Action(type=ActionType.TYPING, text="é<中 x"),

@@ -111,7 +111,7 @@ class TestTyping:
         editor.post("/run_python", {"code": PYTHON})
         assert [one.text for one in editor.desktop.interactions(since)] == ["by code", "{enter}"]
 
-    def test_another_layout(self, editor: RunningSession) -> None:
+    def test_keys_of_another_layout_are_logged_as_text(self, editor: RunningSession) -> None:
         editor.post("/execute", {"command": ["setxkbmap", "de"]})
         try:
             since = latest(editor)

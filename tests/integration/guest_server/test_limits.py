@@ -25,7 +25,7 @@ def refused(session: RunningSession, route: str, payload: object) -> tuple[int, 
 
 
 class TestLimits:
-    def test_body(self, session: RunningSession) -> None:
+    def test_too_large_request_is_refused(self, session: RunningSession) -> None:
         assert refused(session, "/execute", {"command": "x" * 3000}) == (413, "too_large")
 
     def test_upload_leaves_nothing(self, session: RunningSession) -> None:
@@ -35,13 +35,13 @@ class TestLimits:
         assert caught.value.kind == "too_large"
         assert not [path for path in session.home.iterdir() if path.name.startswith((".upload", "too"))]
 
-    def test_file(self, session: RunningSession) -> None:
+    def test_too_large_file_is_refused(self, session: RunningSession) -> None:
         session.write("big.bin", b"x" * 3001)
         with pytest.raises(GuestRefused) as caught:
             session.desktop.read_file("~/big.bin")
         assert caught.value.kind == "too_large"
 
-    def test_output(self, session: RunningSession) -> None:
+    def test_long_output_is_truncated(self, session: RunningSession) -> None:
         reply = session.post("/execute", {"command": "seq 1000"}).json()
         assert (len(reply["output"]), reply["truncated"], reply["returncode"]) == (50, True, 0)
 
@@ -55,6 +55,6 @@ class TestLimits:
         assert refused(session, "/input", [{"type": "type", "text": "x" * 31}]) == (413, "too_large")
         assert refused(session, "/input", [{"type": "click"}] * 4) == (413, "too_large")
 
-    def test_time(self, session: RunningSession) -> None:
+    def test_long_command_times_out(self, session: RunningSession) -> None:
         assert refused(session, "/execute", {"command": "sleep 30"}) == (504, "timeout")
         assert refused(session, "/execute", {"command": "true", "timeout": 6}) == (400, "bad_request")

@@ -49,7 +49,7 @@ class TestFrame:
         assert (response.headers["x-width"], response.headers["x-height"]) == ("1280", "800")
         assert picture(response.content).size == (1280, 800)
 
-    def test_quality_counts(self, clean: RunningSession) -> None:
+    def test_lower_quality_gives_smaller_frames(self, clean: RunningSession) -> None:
         clean.edit("quality.txt", "words " * 400)
         sizes = [len(clean.get("/frame", quality=quality).content) for quality in (10, 90)]
         assert sizes[0] < sizes[1]
@@ -61,7 +61,7 @@ class TestFrame:
 
 
 class TestScreenSize:
-    def test_size(self, session: RunningSession) -> None:
+    def test_screen_size_is_reported(self, session: RunningSession) -> None:
         assert session.post("/screen_size").json() == {"width": 1280, "height": 800}
 
 

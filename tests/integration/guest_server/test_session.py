@@ -71,7 +71,7 @@ class TestEnd:
         assert started.stop()[0] == 0
         wait(lambda: not started.processes(), lambda: str(started.processes()))
 
-    def test_shutdown_route(self, started: RunningSession) -> None:
+    def test_shutdown_route_ends_the_session(self, started: RunningSession) -> None:
         started.post("/shutdown")
         assert started.end()[0] == 0
 

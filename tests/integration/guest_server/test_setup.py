@@ -23,7 +23,7 @@ class TestOpenFile:
         clean.desktop.open_file(str(path))
         assert "open me.txt" in clean.desktop.windows()[-1].title
 
-    def test_a_picture(self, clean: RunningSession) -> None:
+    def test_picture_opens_in_its_viewer(self, clean: RunningSession) -> None:
         Image.new("RGB", (50, 50), "red").save(clean.home / "picture.png")
         clean.desktop.open_file("~/picture.png")
         assert "picture.png" in clean.desktop.windows()[-1].title

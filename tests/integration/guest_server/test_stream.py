@@ -120,7 +120,7 @@ class TestStream:
             next_frame(connection)
         paint(clean, "#2e5d7d")
 
-    def test_several_viewers(self, clean: RunningSession) -> None:
+    def test_viewers_get_their_own_scale(self, clean: RunningSession) -> None:
         with stream(clean) as first, stream(clean, "scale=0.5") as second:
             assert next_frame(first)[1].size == (1280, 800)
             assert next_frame(second)[1].size == (640, 400)

@@ -107,7 +107,7 @@ class TestWorld:
         code = f"import socket; socket.socket(socket.{family}, socket.SOCK_STREAM)"
         assert "Address family not supported" in guest.run("/usr/bin/python3", "-c", code)["error"]
 
-    def test_loopback_works(self, guest: SandboxedGuest) -> None:
+    def test_programs_reach_each_other_on_loopback(self, guest: SandboxedGuest) -> None:
         """Programs of a desktop may talk with each other: DevTools and the like."""
         code = (
             "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname());"

@@ -39,7 +39,7 @@ def tried(folder: object, *, mount: str = "", full: bool = False) -> str:
     return done.stdout.strip()
 
 
-def test_working_overlay(tmp_path: object) -> None:
+def test_working_overlay_passes_the_trial(tmp_path: object) -> None:
     assert tried(tmp_path) == "works"
 
 

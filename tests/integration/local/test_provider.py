@@ -155,7 +155,7 @@ class TestOpen:
         with raises_code(ClusterLost, "image_not_available", mentions="'windows-11'"):
             provider.open(SlotRef(0), DesktopSpec(image="windows-11"))
 
-    def test_leaves_nothing(self, provider: LocalProvider) -> None:
+    def test_closed_desktop_leaves_no_process_or_socket(self, provider: LocalProvider) -> None:
         opened = of(provider.open(SlotRef(0), SPEC))
         opened.desktop.launch(["sh", "-c", "sleep 1000 & sleep 1000"])
         eventually(lambda: len(family(opened.handle.pid)) > 8)

@@ -92,7 +92,7 @@ class TestPrograms:
         with raises_fields(TaskSetupFailed, step=1, mentions="execute"):
             run(desktop, ("execute", step))
 
-    def test_until(self, desktop: Desktop) -> None:
+    def test_execute_repeats_until_the_condition_holds(self, desktop: Desktop) -> None:
         line = "echo x >> /tmp/tries; test $(wc -l < /tmp/tries) -ge 3"
         run(desktop, ("execute", {"command": line, "shell": True, "until": {"returncode": 0}}))
         assert desktop.read_file("/tmp/tries") == b"x\nx\nx\n"
@@ -168,7 +168,7 @@ class TestWindows:
             ("close_all", {}),
         )
 
-    def test_the_wallpaper(self, desktop: Desktop) -> None:
+    def test_change_wallpaper_shows_the_picture(self, desktop: Desktop) -> None:
         desktop.write_file("/home/user/red.png", picture())
         run(desktop, ("change_wallpaper", {"path": "/home/user/red.png"}))
         with Image.open(io.BytesIO(desktop.screenshot().data)) as screen:

@@ -65,7 +65,7 @@ def coder(service: OutsideService) -> Iterator[DesktopEnv]:
 class TestController:
     """Results have the fields of OSWorld's `PythonController`."""
 
-    def test_scripts(self, coder: DesktopEnv) -> None:
+    def test_controller_runs_bash_and_python_scripts(self, coder: DesktopEnv) -> None:
         assert coder.controller.run_bash_script("ls", timeout=5, working_dir="~") == {
             "status": "error", "output": "one\ntwo\n", "error": "", "returncode": 3,
         }  # fmt: skip
@@ -77,7 +77,7 @@ class TestController:
             "status": "success", "output": "pyautogui.size()", "error": "", "returncode": 0,
         }  # fmt: skip
 
-    def test_files(self, coder: DesktopEnv, tmp_path: Path) -> None:
+    def test_controller_uploads_and_reads_files(self, coder: DesktopEnv, tmp_path: Path) -> None:
         (tmp_path / "tool.py").write_bytes(b"import os\0")
         coder.setup_controller._upload_file_setup([{"local_path": str(tmp_path / "tool.py"), "path": "/tool.py"}])
         assert coder.controller.get_file("/tool.py") == b"import os\0"

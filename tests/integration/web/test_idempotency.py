@@ -146,7 +146,7 @@ class TestDeadProcesses:
         with installation.work() as session, raises_code(Conflict, "idempotency_key_in_use"):
             store_answer(session, KeyClaim(lost), StoredAnswer(201, {}, b"late"))
 
-    def test_key_expires(self, fresh: TestClient, installation: World) -> None:
+    def test_expired_key_may_be_used_again(self, fresh: TestClient, installation: World) -> None:
         post(fresh, "k")
         with installation.work() as session:
             session.execute(update(IdempotentRequest).values(expires_at=func.now()))

@@ -55,7 +55,7 @@ class TestJunitXml:
         (error,) = fromstring(junit_xml(named, [lost], SERVER, regression(sentence=character))).iter("error")
         assert error.get("message") == f"guest: it said {visible(character)}[31m"
 
-    def test_says_why(self) -> None:
+    def test_messages_name_the_cause_of_each_failure(self) -> None:
         root = fromstring(junit_xml(run(), self.EPISODES, SERVER))
         said = {
             (case.get("name"), child.tag): child.get("message")

@@ -21,7 +21,7 @@ def comparison(*tasks: tuple[str, float, float]) -> dict[str, Any]:
 
 
 class TestMarkdownSummary:
-    def test_complete_summary(self) -> None:
+    def test_summary_has_verdict_rates_and_regressions(self) -> None:
         report = regression(conditions=[{"name": "budget.max_steps", "values": [15, 50]}])
         compared = comparison(("files/move", 1.0, 0.0), ("files/rename", 0.0, 1.0), ("calc/sum", 1.0, 1.0))
         lost = ended(episode("files/x", outcome="lost"), episode(), scored=4, solved=2)

@@ -42,12 +42,12 @@ class TestPlain:
         ("value", "text"),
         [(None, "-"), (0.123456, "0.123"), (12345.6, "12346"), (True, "yes"), (False, "no"), (7, "7")],
     )
-    def test_reads_well(self, value: object, text: str) -> None:
+    def test_values_are_formatted_for_people(self, value: object, text: str) -> None:
         assert plain(value) == text
 
 
 class TestRate:
-    def test_with_interval(self) -> None:
+    def test_rate_has_its_interval(self) -> None:
         assert rate(0.75, [0.551, 0.88]) == "75.0 % (55.1-88.0)"
 
     def test_without_a_denominator(self) -> None:

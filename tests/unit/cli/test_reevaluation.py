@@ -82,7 +82,7 @@ class TestShowRescores:
         reevaluation.show_rescores({"rescores": [row(old=None)], "refused": []}, Output.TABLE)
         assert capsys.readouterr().out.splitlines()[1].split()[-6:] == ["-", "1", "-", "new", "-", "e1"]
 
-    def test_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_rescores_are_printed_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
         reevaluation.show_rescores({"rescores": [row()], "refused": []}, Output.JSON)
         assert json.loads(capsys.readouterr().out)["rescores"][0]["new_score"] == 1.0
 

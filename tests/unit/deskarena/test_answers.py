@@ -13,7 +13,7 @@ class TestAnswer:
     def test_words_of_the_loop_in_both_forms(self, name: str, space: str) -> None:
         assert answer(name, space) == answer({"action_type": name}, space) == {"actions": [{"type": name}]}
 
-    def test_code(self) -> None:
+    def test_code_becomes_a_python_reply(self) -> None:
         code = "pyautogui.click(1, 2)"
         assert answer(code, "pyautogui") == answer({"command": code}, "claude_computer_use")
         assert answer(code, "pyautogui") == {"reply": "```python\npyautogui.click(1, 2)\n```"}

@@ -31,7 +31,7 @@ class TestInputEvent:
             (Action(type=A.HOTKEY, keys=("ctrl", "c")), {"type": "hotkey", "keys": ["ctrl", "c"]}),
         ],
     )
-    def test_each_action(self, action: Action, event: dict[str, Any]) -> None:
+    def test_every_action_becomes_its_input_event(self, action: Action, event: dict[str, Any]) -> None:
         assert input_event(action) == event
 
     @pytest.mark.parametrize("kind", [A.WAIT, A.DONE, A.FAIL, A.PYTHON, *sorted(GUEST_CALLS)])

@@ -43,7 +43,7 @@ class TestExecResult:
     @pytest.mark.parametrize(
         "value", [{}, {"returncode": "x", "output": "", "error": ""}, {"returncode": 0, "output": ""}]
     )
-    def test_another_form(self, value: dict[str, Any]) -> None:
+    def test_malformed_command_result_loses_the_desktop(self, value: dict[str, Any]) -> None:
         with pytest.raises(GuestLost):
             replies.exec_result(value)
 
@@ -67,7 +67,7 @@ class TestHealth:
     @pytest.mark.parametrize(
         "wrong", [{"clock": "late"}, {"clock": float("nan")}, {"disks": []}, {"pending": ["x"] * 101}, {"screen": None}]
     )
-    def test_another_form(self, wrong: dict[str, Any]) -> None:
+    def test_malformed_health_loses_the_desktop(self, wrong: dict[str, Any]) -> None:
         value = health_of(ScreenSize(width=800, height=600)).model_dump(mode="json")
         with raises_code(GuestLost, "guest_protocol_error"):
             replies.health(value | wrong)
@@ -86,7 +86,7 @@ class TestProbe:
         "change",
         [{"screen": None}, {"screen": {}}, {"screen": {"width": 1, "height": 1}}, {"clock": "x"}, {"api": None}],
     )
-    def test_another_form(self, change: dict[str, Any]) -> None:
+    def test_malformed_probe_loses_the_desktop(self, change: dict[str, Any]) -> None:
         with pytest.raises(GuestLost):
             replies.probe(PROBE | change)
 
@@ -112,13 +112,13 @@ class TestWindows:
     @pytest.mark.parametrize(
         "windows", [None, {}, [{}], [None], ["x"], [WINDOW | {"x": "far"}], [WINDOW] * 1001], ids=str
     )
-    def test_another_form(self, windows: Any) -> None:
+    def test_malformed_windows_lose_the_desktop(self, windows: Any) -> None:
         with pytest.raises(GuestLost):
             replies.windows({"windows": windows})
 
 
 class TestText:
-    def test_another_form(self) -> None:
+    def test_field_that_is_not_text_loses_the_desktop(self) -> None:
         assert replies.text({"a": "x"}, "a") == "x"
         with pytest.raises(GuestLost):
             replies.text({"a": 5}, "a")
@@ -126,7 +126,7 @@ class TestText:
 
 class TestNumber:
     @pytest.mark.parametrize("value", [None, "1", True])
-    def test_another_form(self, value: Any) -> None:
+    def test_field_that_is_not_a_number_loses_the_desktop(self, value: Any) -> None:
         assert replies.number({"a": 1}, "a") == 1.0
         with pytest.raises(GuestLost):
             replies.number({"a": value}, "a")

@@ -43,7 +43,7 @@ class TestAsk:
         assert f"authorization: bearer {SECRET}" in head_of(server.requests[0])
         assert "accept-encoding: identity" in head_of(server.requests[0])
 
-    def test_another_secret(self, server: GuestSocketServer, wire: GuestConnection) -> None:
+    def test_changed_secret_is_sent(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         wire.show("other-secret")
         wire.ask("GET", "/probe", seconds=5)
         assert "bearer other-secret" in head_of(server.requests[0])
@@ -73,7 +73,7 @@ class TestAsk:
             wire.ask("GET", "/probe", seconds=5)
             assert closed.wait(60)
 
-    def test_over_tcp(self) -> None:
+    def test_unanswered_tcp_request_loses_the_desktop(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             wire = GuestConnection(f"http://127.0.0.1:{listener.getsockname()[1]}", SECRET)
             with raises_code(GuestLost, "desktop_unreachable"):
@@ -106,7 +106,7 @@ class TestLost:
         with pytest.raises(GuestLost):
             wire.ask("GET", "/probe", seconds=5)
 
-    def test_silence(self, server: GuestSocketServer, wire: GuestConnection) -> None:
+    def test_silent_server_loses_the_desktop(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         server.answer = lambda *_: None
         start = time.monotonic()
         with raises_code(GuestLost, "desktop_unreachable", mentions=("GET", "/probe", "0.3")):

@@ -139,13 +139,13 @@ class TestStored:
 
 @REACHES_HERE
 class TestForward:
-    def test_a_page(self, way: Way, site: OriginServer) -> None:
+    def test_allowed_page_is_forwarded(self, way: Way, site: OriginServer) -> None:
         way.allow(f"a.example:{site.port}")
         site.pages["/x?y=1"] = reply(b"page")
         assert way.get(f"http://a.example:{site.port}/x?y=1").endswith("\r\n\r\npage")
         assert site.asked[0][2]["host"] == f"a.example:{site.port}"
 
-    def test_a_form(self, way: Way, site: OriginServer) -> None:
+    def test_posted_form_is_forwarded(self, way: Way, site: OriginServer) -> None:
         way.allow(f"a.example:{site.port}")
         way.ask(f"POST http://a.example:{site.port}/x HTTP/1.1\r\nContent-Length: 3\r\n\r\na=1GET /y HTTP/1.1\r\n\r\n")
         assert [(method, path, body) for method, path, _, body in site.asked] == [("POST", "/x", b"a=1")]
@@ -154,7 +154,7 @@ class TestForward:
         way.allow("a.example:9")
         assert way.get("http://a.example:9/").startswith("HTTP/1.1 502")
 
-    def test_a_tunnel(self, way: Way, site: OriginServer) -> None:
+    def test_connect_opens_a_tunnel(self, way: Way, site: OriginServer) -> None:
         way.allow(f"a.example:{site.port}")
         site.pages["/x"] = reply(b"page")
         with way.connect() as client:
@@ -187,7 +187,7 @@ class TestProxy:
         way.allow("a.example", proxy=f"http://127.0.0.1:{site.port}")
         assert way.ask("CONNECT a.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 502")
 
-    def test_a_tunnel(self, way: Way) -> None:
+    def test_tunnel_goes_through_the_configured_proxy(self, way: Way) -> None:
         with socket.create_server(("127.0.0.1", 0)) as proxy:
             way.allow("a.example", proxy=f"http://127.0.0.1:{proxy.getsockname()[1]}")
             with way.connect() as client:
@@ -207,7 +207,7 @@ class TestProxy:
 
 class TestHostile:
     @pytest.mark.parametrize("text", ["\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "x" * 1000 + "\r\n\r\n"])
-    def test_malformed_requests(self, way: Way, text: str) -> None:
+    def test_malformed_requests_get_400(self, way: Way, text: str) -> None:
         assert way.ask(text).startswith("HTTP/1.1 400")
 
     def test_an_endless_head(self, way: Way) -> None:

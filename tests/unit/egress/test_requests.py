@@ -12,7 +12,7 @@ def head(text: str) -> bytes:
 
 
 class TestReadRequest:
-    def test_a_tunnel(self) -> None:
+    def test_connect_request_is_parsed(self) -> None:
         result = read_request(head("CONNECT A.example.:443 HTTP/1.1\nHost: a.example:443"))
         assert (result.method, result.url, result.host, result.port) == ("CONNECT", "", "a.example", 443)
 
@@ -40,7 +40,7 @@ class TestReadRequest:
             "GET http://a.example:x/ HTTP/1.1", "GET http://a.example:99999/ HTTP/1.1", "GET http://[::1/ HTTP/1.1",
         ],
     )  # fmt: skip
-    def test_malformed_requests(self, text: str) -> None:
+    def test_malformed_requests_are_rejected(self, text: str) -> None:
         with pytest.raises(BadRequest):
             read_request(head(text))
 
@@ -50,7 +50,7 @@ class TestReadRequest:
 
     @settings(deadline=None)
     @given(st.binary(max_size=80))
-    def test_any_bytes(self, data: bytes) -> None:
+    def test_arbitrary_bytes_are_parsed_or_rejected(self, data: bytes) -> None:
         with contextlib.suppress(BadRequest):
             assert read_request(data + b"\r\n\r\n").host
 
@@ -82,7 +82,7 @@ class TestWithin:
         assert (request.url, request.host, request.port) == ("https://a.example:8443/x?y=1", "a.example", 8443)
 
     @pytest.mark.parametrize("target", ["https://a.example/x", "x", "*", ""])
-    def test_malformed_paths(self, target: str) -> None:
+    def test_malformed_paths_are_rejected(self, target: str) -> None:
         with pytest.raises(BadRequest):
             read_request(f"GET {target} HTTP/1.1\r\n\r\n".encode(), within="https://a.example:443")
 
@@ -100,7 +100,7 @@ class TestAllows:
             ("*", "b.example", 80), ("a.example:8443", "a.example", 8443), ("*:81", "b.example", 81),
         ],
     )  # fmt: skip
-    def test_covered(self, pattern: str, host: str, port: int) -> None:
+    def test_matching_hosts_are_allowed(self, pattern: str, host: str, port: int) -> None:
         assert allows(pattern, host, port)
 
     @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ class TestAllows:
             ("*.a.example", "xa.example", 443), ("a.example", "a.example", 22), ("*", "a.example", 25), ("", "a", 80),
         ],
     )  # fmt: skip
-    def test_not_covered(self, pattern: str, host: str, port: int) -> None:
+    def test_other_hosts_are_not_allowed(self, pattern: str, host: str, port: int) -> None:
         assert not allows(pattern, host, port)
 
 
@@ -119,5 +119,5 @@ class TestSame:
         spellings = ["https://A.example/a%20b?q=1", "http://a.example./a b?q=1"]
         assert len({same(url) for url in spellings}) == 1
 
-    def test_others(self) -> None:
+    def test_addresses_with_different_queries_differ(self) -> None:
         assert same("http://a.example/x") != same("http://a.example/x?y")

@@ -108,7 +108,7 @@ class TestTyping:
     @pytest.mark.parametrize(
         "call", ["hotkey('ctrl', 's')", "shortcut('ctrl', 's', interval=0.001)", "hotkey(keys=['ctrl', 's'])"]
     )
-    def test_a_shortcut(self, tmp_path: Path, call: str) -> None:
+    def test_shortcut_presses_and_releases_in_order(self, tmp_path: Path, call: str) -> None:
         device = RecordedInput()
         assert run_code(f"import pyautogui\npyautogui.{call}", tmp_path, device) == ("", "")
         keys = [(event.key, event.down) for event in device.events if isinstance(event, Key)]

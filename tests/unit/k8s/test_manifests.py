@@ -83,7 +83,7 @@ def made(plan: PodPlan = PLAN, slot: SlotRef = SLOT, **changed: Any) -> dict[str
 
 
 class TestPod:
-    def test_the_whole(self) -> None:
+    def test_pod_manifest_is_complete(self) -> None:
         assert made() == {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -187,7 +187,7 @@ class TestPod:
             ),
         ],
     )
-    def test_other_templates(self, source: Volume, expected: dict[str, Any]) -> None:
+    def test_template_volume_follows_the_setting(self, source: Volume, expected: dict[str, Any]) -> None:
         pod = made(dataclasses.replace(PLAN, templates=source))
         assert pod["spec"]["volumes"][1] == {"name": "templates", **expected}
 
@@ -277,7 +277,7 @@ class TestSpecKey:
 
 
 class TestSecret:
-    def test_the_whole(self) -> None:
+    def test_secret_manifest_is_complete(self) -> None:
         pod = made()
         pod["metadata"]["uid"] = "u-1"
         assert manifests.secret(PLAN, pod, "s-1", "the token") == {
@@ -302,7 +302,7 @@ class TestSecondsOf:
 
 
 class TestVolume:
-    def test_reads_settings(self) -> None:
+    def test_volume_settings_are_parsed(self) -> None:
         assert volume("ephemeral:32Gi:fast", "templates") == Volume("ephemeral", "32Gi", "fast")
         assert volume("image:registry.example/a:1", "images") == Volume("image", "registry.example/a:1")
         assert volume("claim:images-{node}", "images") == Volume("claim", "images-{node}")
@@ -326,7 +326,7 @@ class TestVolume:
             ("clone:golden:1Gi", "templates"),
         ],
     )
-    def test_refuses_others(self, text: str, which: str) -> None:
+    def test_invalid_volume_settings_are_rejected(self, text: str, which: str) -> None:
         with pytest.raises(Invalid):
             volume(text, which)
 

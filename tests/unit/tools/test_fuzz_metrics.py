@@ -56,7 +56,9 @@ def judges(result: str) -> Any:
         (judges, VERDICT),
     ],
 )
-def test_outcomes(metric: Any, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcome_of_a_failing_metric_is_named(
+    metric: Any, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def file(folder: Path) -> Call:
         (folder / "a.txt").write_text("one 1")
         return Call((str(folder / "a.txt"),))

@@ -50,7 +50,7 @@ class TestProblems:
             ([], ": is not an object"),
         ],
     )
-    def test_finds(self, document: Any, expected: str) -> None:
+    def test_problem_of_a_document_is_found(self, document: Any, expected: str) -> None:
         assert len(said(document)) == 1
         assert expected in said(document)[0]
 
@@ -63,7 +63,7 @@ class TestProblems:
         claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a"}, "spec": spec}
         assert ["ReadSometimes" in one for one in said(claim)] == [True]
 
-    def test_times(self) -> None:
+    def test_malformed_time_is_found(self) -> None:
         spec = {"renewTime": "2026-01-01T00:00:00.000000Z", "acquireTime": "yesterday"}
         lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a"}, "spec": spec}
         assert said(lease) == ["spec.acquireTime: should be a time (RFC 3339), is 'yesterday' (string)"]

@@ -24,7 +24,7 @@ class TestNameOf:
 
 class TestKnows:
     @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:8000"])
-    def test_loopback_names(self, host: str) -> None:
+    def test_loopback_names_are_known(self, host: str) -> None:
         assert KnownHosts("127.0.0.1").knows(host)
 
     @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.5", "", "localhost:x"])

@@ -114,7 +114,7 @@ class TestTrustedProxies:
 
 
 class TestIpv6:
-    def test_own_addresses(self) -> None:
+    def test_own_address_brackets_ipv6(self) -> None:
         assert own_address("::", 80) == "http://[::1]:80"
         assert own_address("fd00::5", 80) == "http://[fd00::5]:80"
         assert own_address("0.0.0.0", 80) == own_address("127.0.0.1", 80) == "http://127.0.0.1:80"  # noqa: S104

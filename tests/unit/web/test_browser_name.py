@@ -22,5 +22,5 @@ IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605
         ("", "unknown"),
     ],
 )
-def test_common_names(user_agent: str, name: str) -> None:
+def test_common_browsers_are_named(user_agent: str, name: str) -> None:
     assert browser_name(user_agent) == name

@@ -84,5 +84,5 @@ class TestTag:
         ('"aa"', False),
     ],
 )
-def test_is_known(known: str, *, expected: bool) -> None:
+def test_etag_matches_the_header(known: str, *, expected: bool) -> None:
     assert is_known('W/"a"', known) is expected

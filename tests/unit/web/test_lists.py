@@ -89,7 +89,7 @@ class TestListing:
         assert "Own" not in links(page())
         assert '<th><a href="/own">Own</a></th>' in page()
 
-    def test_finds_words(self) -> None:
+    def test_rows_are_found_by_words(self) -> None:
         text = page({"nodes.find": "TASK 8"})
         assert names(text) == ["task-9"]
         assert "1 of 4 rows." in text

@@ -126,5 +126,5 @@ class TestRequests:
         ("", ""),
     ],
 )
-def test_first_part(path: str, first: str) -> None:
+def test_first_part_of_a_path(path: str, first: str) -> None:
     assert first_part(path) == first

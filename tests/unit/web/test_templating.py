@@ -68,7 +68,7 @@ class TestCompiledTemplates:
 
 class TestPercent:
     @pytest.mark.parametrize(("value", "text"), [(0.7271, f"72.7{NB}%"), (0.0, f"0.0{NB}%"), (None, "\u2013")])
-    def test_one_digit(self, value: float | None, text: str) -> None:
+    def test_percent_has_one_digit(self, value: float | None, text: str) -> None:
         assert percent(value) == text
 
 
@@ -81,7 +81,7 @@ class TestSentence:
 
 
 class TestInterval:
-    def test_both_ends(self) -> None:
+    def test_interval_shows_both_ends(self) -> None:
         assert interval((0.55, 0.88)) == f"55.0{NB}\u2013{NB}88.0{NB}%"
 
 
@@ -103,12 +103,12 @@ class TestDuration:
 
 class TestSize:
     @pytest.mark.parametrize(("count", "text"), [(12, f"12{NB}B"), (12_300, f"12.3{NB}kB"), (5 * 10**9, f"5.0{NB}GB")])
-    def test_decimal_units(self, count: int, text: str) -> None:
+    def test_size_uses_decimal_units(self, count: int, text: str) -> None:
         assert size(count) == text
 
 
 class TestMoment:
-    def test_utc(self) -> None:
+    def test_moment_is_shown_in_utc(self) -> None:
         at = datetime(2026, 11, 21, 22, 14, tzinfo=UTC)
         assert moment(at) == f"21{NB}Nov{NB}2026, 22:14"
         assert iso(at) == "2026-11-21T22:14:00.000+00:00"
@@ -118,7 +118,7 @@ class TestWithQuery:
     def test_changes_and_removes(self) -> None:
         assert with_query("/runs", {"agent": "a b", "q": ""}, after=3, agent=None) == "/runs?after=3"
 
-    def test_escapes(self) -> None:
+    def test_query_is_escaped(self) -> None:
         assert with_query("/runs", {}, q="<&>") == "/runs?q=%3C%26%3E"
 
 

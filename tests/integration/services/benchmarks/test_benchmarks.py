@@ -111,7 +111,7 @@ class TestGetBenchmark:
             ready.do(get_benchmark, "stater")
         assert caught.value.hint == "Did you mean starter?"
 
-    def test_the_list(self, ready: World) -> None:
+    def test_benchmarks_are_listed_by_name(self, ready: World) -> None:
         ready.benchmark(name="another")
         with ready.work() as session:
             assert [row.name for row in list_benchmarks(session)] == ["another", "starter"]
@@ -123,7 +123,7 @@ class TestListTasks:
             found = list_tasks(session, latest_task_set(session, "starter").id, **filters)  # type: ignore[arg-type]
             return [task.key for task in found.items]
 
-    def test_filters(self, installation: World) -> None:
+    def test_tasks_are_filtered(self, installation: World) -> None:
         installation.benchmark(
             make_benchmark(
                 make_task("files", "a", difficulty="easy", difficulty_source="author", apps=("pcmanfm", "xterm")),
@@ -140,7 +140,7 @@ class TestListTasks:
         assert self.names(installation, words="B%_") == ["files/b%_c"]
         assert self.names(installation, words="do a in FILES") == ["files/a"]
 
-    def test_pages(self, ready: World) -> None:
+    def test_tasks_are_listed_in_pages(self, ready: World) -> None:
         with ready.work() as session:
             key = latest_task_set(session, "starter").id
             first = list_tasks(session, key, limit=2)

@@ -180,7 +180,7 @@ class TestLiveFrames:
         frame = asyncio.run(scenario())
         assert frame == events.LiveFrame(seq=2, data=b"two\n\x00", meta={"step": 1})
 
-    def test_frames_expire(self, broker: str) -> None:
+    def test_live_frames_expire(self, broker: str) -> None:
         attempt = uuid7()
         events.put_frame(attempt, 1, b"x", {}, ttl=0.05)
 

@@ -204,7 +204,7 @@ class TestGraphs:
     @pytest.mark.parametrize(
         ("completion", "logic", "path"), [(5, 10, "completion"), (110, 10, "completion"), (10, -10, "logic")]
     )
-    def test_tenths_only(self, ready: World, completion: int, logic: int, path: str) -> None:
+    def test_graph_scores_must_be_tenths(self, ready: World, completion: int, logic: int, path: str) -> None:
         graph_run(ready, [{"CR": 0.5}])
         with ready.work() as session:
             judge = session.scalars(select(Judge)).one()

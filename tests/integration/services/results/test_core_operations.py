@@ -62,7 +62,7 @@ class TestOperationBoard:
         assert crop.within
         assert (crop.within.counts.scored, crop.within.success_rate) == (3, 0.5)
 
-    def test_table(self, scored: World) -> None:
+    def test_operation_table_has_alone_and_within_rows(self, scored: World) -> None:
         board = scored.do(core_operations.operation_board, "starter")
         rows = [dict(zip(core_operations.HEAD, row, strict=True)) for row in core_operations.rows(board)]
         assert [(row["operation"], row["where"], row["scored"]) for row in rows] == [

@@ -20,7 +20,7 @@ AXES = ("dependency", "branch", "instruction", "knowledge", "hierarchy")
 
 
 class TestWAA:
-    def test_table_3(self, installation: World) -> None:
+    def test_table_3_has_published_and_own_rows(self, installation: World) -> None:
         specs: list[Spec] = [{"extra": {"group": GROUPS[at % 6]}, "os": "linux"} for at in range(21)]
         run, outcomes = played(installation, "waa", specs)
         table = table_of(view_of(installation, "waa"), "waa-3")
@@ -51,7 +51,7 @@ class TestWAA:
         assert total.interval == pytest.approx(cluster_mean(clusters))
         assert [cell.interval for cell in table.published[0].cells if cell] == [None] * 7
 
-    def test_table_6(self, installation: World) -> None:
+    def test_table_6_has_steps_and_rates(self, installation: World) -> None:
         domains = {"libreoffice_calc": "Office", "vlc": "Media", "msedge": "Web", "chrome": "Web"}
         specs: list[Spec] = [
             {"domain": list(domains)[at % 4], "extra": {"group": list(domains.values())[at % 4]}} for at in range(8)

@@ -124,7 +124,7 @@ class TestSummaries:
         from_cube = ready.do(summary, run)
         assert from_cube == live == ready.do(runs.run_summary, run.id)
 
-    def test_by_dimension(self, ready: World) -> None:
+    def test_summaries_are_cut_by_dimension(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         for score in (1.0, 0.0, 0.5):
             ready.score(ready.must_claim(worker), score)

@@ -33,7 +33,7 @@ class TestListEpisodes:
         assert in_pages(ready, run_id=run.id) == seen
         assert in_pages(ready, run_id=run.id, newest_first=True) == seen[::-1]
 
-    def test_filters(self, ready: World) -> None:
+    def test_episodes_are_filtered(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         claim = ready.must_claim(worker)
         ready.score(claim)

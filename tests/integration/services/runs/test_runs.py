@@ -231,7 +231,7 @@ class TestCancel:
         assert summary.counts_text == "0 of 3 episodes scored; 3 cancelled"
         assert summary.lower_bound_success is None
 
-    def test_is_final(self, ready: World) -> None:
+    def test_cancelled_run_cannot_be_retried(self, ready: World) -> None:
         ready.worker()
         run = ready.submit()
         ready.do(runs.cancel_run, run.id)
@@ -346,7 +346,7 @@ class TestListRuns:
                 break
         assert seen == made[::-1]
 
-    def test_filters(self, ready: World) -> None:
+    def test_runs_are_filtered(self, ready: World) -> None:
         ready.worker()
         first, second = ready.submit("noop"), ready.submit("always_fail")
         ready.do(runs.cancel_run, second.id)

@@ -111,7 +111,7 @@ class TestListStudies:
         assert [view.study.id for view in [*first.items, *second.items]] == ids[::-1]
         assert second.next is None
 
-    def test_none(self, world: World) -> None:
+    def test_new_project_has_no_studies(self, world: World) -> None:
         with world.work() as session:
             assert list_studies(session, world.who(session)[0]).items == []
 
@@ -144,7 +144,7 @@ class TestStudyResults:
         assert results.result.cells[0].ended_by == {"done": 3}
         assert world.do(study_results, study_id).result == results.result
 
-    def test_every_combination(self, world: World) -> None:
+    def test_full_design_has_a_cell_for_every_combination(self, world: World) -> None:
         results = world.do(study_results, submit(world, study(design=Design.FULL)))
         assert len(results.cells) == 4
         assert all(sum(level.excluded.values()) == 6 for level in results.result.levels)

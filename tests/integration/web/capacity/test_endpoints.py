@@ -101,7 +101,9 @@ class TestApi:
 
 
 class TestPages:
-    def test_endpoints_page(self, fresh: TestClient, installation: World, waiting: Claim) -> None:
+    def test_endpoints_page_shows_states_and_errors(
+        self, fresh: TestClient, installation: World, waiting: Claim
+    ) -> None:
         offered(installation, lab={"ok": True, "api": "openai_chat", "answers": True, "reason": "http://lab/v1"})
         used(installation)
         page = fresh.get("/endpoints").text

@@ -213,7 +213,9 @@ class TestEvents:
 
 
 class TestExport:
-    def test_json_lines(self, client: TestClient, scene: PageScene, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_export_has_the_run_and_every_episode_as_json_lines(
+        self, client: TestClient, scene: PageScene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(run_tables, "TOGETHER", 7)
         answer = client.get(f"/api/v1/runs/{scene.finished}/export")
         lines = [json.loads(line) for line in answer.text.splitlines()]

@@ -134,7 +134,7 @@ class TestEnd:
         answer = visitor.get("/public/nothing")
         assert (answer.status_code, answer.json()["code"]) == (404, "public_link_not_found")
 
-    def test_link_expires(self, visitor: TestClient, team: World) -> None:
+    def test_expired_link_is_gone(self, visitor: TestClient, team: World) -> None:
         link = created(visitor)
         self.end(team, link, expires_at=datetime.now(UTC) - timedelta(seconds=1))
         answer = visitor.get(link["address"])

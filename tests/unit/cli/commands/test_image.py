@@ -90,13 +90,13 @@ class TestBuild:
 
 
 class TestRemove:
-    def test_asks_first(self, data: Path, image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_remove_asks_for_confirmation(self, data: Path, image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
         done = image("remove", "debian")
         assert done.returncode != 0
         assert (data / "images" / "debian").is_dir()
 
-    def test_for_good(self, data: Path, image: Image) -> None:
+    def test_remove_deletes_the_image(self, data: Path, image: Image) -> None:
         done = image("remove", "debian", "--yes")
         assert (done.returncode, done.stdout) == (0, "")
         assert [each.name for each in (data / "images").iterdir()] == ["eleven"]

@@ -59,17 +59,17 @@ class TestFactors:
 
 
 class TestRead:
-    def test_a_file(self, tmp_path: Path) -> None:
+    def test_study_is_read_from_a_file(self, tmp_path: Path) -> None:
         (tmp_path / "study.json").write_text(json.dumps({"name": "n"}))
         assert read(tmp_path / "study.json") == {"name": "n"}
 
     @pytest.mark.parametrize("text", ["[]", "{", ""])
-    def test_no_object(self, tmp_path: Path, text: str) -> None:
+    def test_study_file_must_be_a_json_object(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "study.json").write_text(text)
         with raises_code(UsageError, "file_not_json", mentions="JSON"):
             read(tmp_path / "study.json")
 
-    def test_no_file(self, tmp_path: Path) -> None:
+    def test_missing_study_file_is_an_error(self, tmp_path: Path) -> None:
         with raises_code(UsageError, "file_not_readable"):
             read(tmp_path / "study.json")
 

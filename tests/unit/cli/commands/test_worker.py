@@ -28,7 +28,7 @@ class TestWhy:
     def test_says_nothing_of_slots_at_work_and_of_none(self) -> None:
         assert why("", [broken("it was ill", "leased")]) == why("", []) == ""
 
-    def test_is_bounded(self) -> None:
+    def test_reasons_are_truncated(self) -> None:
         told = why("", [broken(f"{number} is\n{'ill ' * 100}") for number in range(5)])
         assert told.endswith("; and 2 more reasons")
         assert "\n" not in told

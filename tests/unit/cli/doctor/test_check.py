@@ -9,11 +9,11 @@ PROBE = CheckWords(name="thing", works="it runs", lacks="it does not", install="
 
 
 class TestProgram:
-    def test_works(self) -> None:
+    def test_running_program_is_ok(self) -> None:
         found = PROBE.program([sys.executable, "-c", "print('1.2')"], lambda text: f"version {text}")
         assert (found.state, found.detail, found.means, found.install) == (CheckState.OK, "version 1.2", "it runs", "")
 
-    def test_not_there(self) -> None:
+    def test_missing_program_names_its_package(self) -> None:
         found = PROBE.program(["no-such-program"])
         assert (found.state, found.means, found.install) == (CheckState.MISSING, "it does not", "apt install thing")
 
@@ -21,7 +21,7 @@ class TestProgram:
         found = PROBE.program([sys.executable, "-c", "import sys; sys.exit('  \\nno way')"])
         assert (found.state, found.detail) == (CheckState.BROKEN, "no way")
 
-    def test_hangs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_hanging_program_is_broken(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(check, "PROBE_SECONDS", 0.2)
         found = PROBE.program([sys.executable, "-c", "import signal; signal.pause()"])
         assert found.state is CheckState.BROKEN

@@ -40,7 +40,7 @@ class TestTried:
         found = module(tmp_path, "time.sleep(60)").check(PROBE)
         assert (found.state, "longer than 0.5 s" in found.detail) == (CheckState.UNTRIED, True)
 
-    def test_no_python(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_interpreter_is_untried(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "executable", str(tmp_path / "absent"))
         assert run_trials({}, {}).check(PROBE).state is CheckState.UNTRIED
 

@@ -24,7 +24,7 @@ def found(*broken: str, wanted: int | None = None, room: FreeResources = ROOM) -
 
 
 class TestVerdicts:
-    def test_everything_works(self) -> None:
+    def test_every_part_works_without_problems(self) -> None:
         told = found()
         assert list(told) == ["stack", "local", "local, Windows programs", "qemu", "k8s"]
         assert all(verdict.works and not verdict.reason for verdict in told.values())

@@ -16,7 +16,7 @@ class TestIsLoopback:
         assert is_loopback(host)
 
     @pytest.mark.parametrize("host", [EVERYWHERE, "::", "192.168.1.2", "example.test", ""])
-    def test_others_too(self, host: str) -> None:
+    def test_other_addresses_are_not_loopback(self, host: str) -> None:
         assert not is_loopback(host)
 
 

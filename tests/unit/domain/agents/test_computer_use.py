@@ -165,7 +165,7 @@ class TestSafetyChecks:
 
 
 class TestLeftOut:
-    def test_old_screens(self) -> None:
+    def test_old_screenshots_are_left_out(self) -> None:
         models = FakeModels(*[calls(CLICK)] * 5)
         agent = begun("computer_use", models, images=2)
         for index in range(5):

@@ -50,7 +50,7 @@ class TestAct:
         ("step", "clicks", "button"),
         [("double_click", 2, "left"), ("right_click", 1, "right")],
     )
-    def test_other_clicks(self, step: str, clicks: int, button: str) -> None:
+    def test_double_and_right_clicks_are_performed(self, step: str, clicks: int, button: str) -> None:
         action = oracle({step: {"name": "Save"}}).act(seen(BUTTON.format("Save"))).actions[0]
         assert (action.clicks, action.button) == (clicks, button)
 

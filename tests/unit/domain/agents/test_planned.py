@@ -104,7 +104,7 @@ class TestFailures:
             (ModelReply(text="", stop=StopReason.REFUSAL), CallFailure.INCOMPLETE),
         ],
     )
-    def test_the_grounders(self, answer: ModelReply | str, failure: CallFailure) -> None:
+    def test_failure_of_the_grounder_is_recorded(self, answer: ModelReply | str, failure: CallFailure) -> None:
         decision = acted(CLICK, answer)
         assert decision.invalid
         assert decision.actions == ()

@@ -20,18 +20,18 @@ class TestSettings:
         begun("prompt", models, **params).act(observation)
         return texts(models.asked[0]), len(pictures(models.asked[0]))
 
-    def test_screenshot_observation(self) -> None:
+    def test_prompt_describes_the_screenshot(self) -> None:
         words, shown = self.asked(seen())
         assert shown == 1
         assert "a picture of the screen." in words
         assert "accessibility tree" not in words
 
-    def test_tree_observation(self) -> None:
+    def test_prompt_contains_the_tree(self) -> None:
         words, shown = self.asked(Observation(index=0, a11y_tree=TREE))
         assert shown == 0
         assert "push-button\tSave" in words
 
-    def test_both(self) -> None:
+    def test_prompt_has_screenshot_and_tree(self) -> None:
         words, shown = self.asked(seen(a11y_tree=TREE))
         assert shown == 1
         assert "push-button\tSave" in words
@@ -132,7 +132,7 @@ class TestAnswers:
         assert "Save the file." in decision.prompt
         assert "[picture, 640x480, image/png]" in decision.prompt
 
-    def test_done(self) -> None:
+    def test_answer_done_ends_the_episode(self) -> None:
         assert [one.type for one in self.decided("DONE").actions] == [ActionType.DONE]
 
     def test_invalid_actions_are_reported_and_not_executed(self) -> None:

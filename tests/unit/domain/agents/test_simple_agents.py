@@ -26,12 +26,12 @@ def decisions(seed: int, count: int = 40, **params: object) -> list[Decision]:
 
 
 class TestNoop:
-    def test_says_done(self) -> None:
+    def test_noop_says_done(self) -> None:
         assert Noop(Noop.Params()).act(Observation(index=0)).actions == (Action(type=ActionType.DONE),)
 
 
 class TestAlwaysFail:
-    def test_says_fail(self) -> None:
+    def test_always_fail_says_fail(self) -> None:
         assert AlwaysFail(AlwaysFail.Params()).act(Observation(index=0)).actions == (Action(type=ActionType.FAIL),)
 
 

@@ -10,7 +10,7 @@ HEAD = "task,difficulty,source,human_seconds,human_steps\n"
 
 
 class TestReadLabels:
-    def test_every_column(self) -> None:
+    def test_every_column_is_read(self) -> None:
         (row,) = read_labels(HEAD + "os/b,hard,human_rating,200.5,12\n", KEYS)
         assert row == TaskLabels(
             task="os/b",

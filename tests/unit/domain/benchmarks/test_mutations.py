@@ -126,7 +126,7 @@ def try_file(kind: str, file: Path, root: Path, tmp_path: Path) -> None:
 
 
 class TestMutations:
-    def test_our_samples(self, tmp_path: Path) -> None:
+    def test_mutated_samples_are_read_or_rejected(self, tmp_path: Path) -> None:
         for kind, file in task_files(SAMPLES):
             try_file(kind, file, file.parents[1], tmp_path)
 
@@ -141,7 +141,7 @@ class TestMutations:
             try_file("waa" if suite.startswith("waa") else "osworld", file, folder, tmp_path)
 
     @pytest.mark.parametrize("name", ["test_all.json", "test_small.json"])
-    def test_broken_lists(self, name: str, tmp_path: Path) -> None:
+    def test_mutated_task_lists_are_read_or_rejected(self, name: str, tmp_path: Path) -> None:
         draw = random.Random(seed())
         good = json.loads((SAMPLES / OSWORLD_TASKS.parent / name).read_text())
         task = (SAMPLES / OSWORLD_TASKS / "os" / "sample-quiet.json").read_text()

@@ -98,7 +98,7 @@ class TestEvaluator:
         expected = sample("gimp/sample-theme").evaluator.calls[0].expected
         assert expected == {"type": "rule", "rules": {"type": "key-value", "key": "theme", "value": '"Light"'}}
 
-    def test_infeasible(self) -> None:
+    def test_infeasible_task_is_recognised(self) -> None:
         task = sample("os/sample-infeasible")
         assert (task.evaluator.infeasible, task.labels.feasible) == (True, False)
 
@@ -137,7 +137,7 @@ class TestLabels:
     def test_tasks_have_no_difficulty(self) -> None:
         assert {task.labels.difficulty for task in read("osworld", SAMPLES / "osworld").tasks} == {None}
 
-    def test_linux(self) -> None:
+    def test_tasks_have_the_system_linux(self) -> None:
         assert {task.labels.os for task in read("osworld", SAMPLES / "osworld").tasks} == {"linux"}
 
 
@@ -201,6 +201,6 @@ class TestWarnings:
         messages = [str(finding) for finding in findings(sample("libreoffice_calc/sample-takings"))]
         assert any("ignore_case: upstream ignores it" in message for message in messages)
 
-    def test_spellings(self) -> None:
+    def test_variant_spellings_are_warned_about(self) -> None:
         warnings = read("osworld", SAMPLES / "osworld").warnings
         assert "related_apps: 'libreoffice calc' is read as 'libreoffice_calc' (1 task)" in warnings

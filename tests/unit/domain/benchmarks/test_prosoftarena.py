@@ -124,7 +124,7 @@ class TestMetadata:
         ("time", "seconds"),
         [(200, 200.0), ("200", 200.0), ("3:20", 200.0), ("1:03:20", 3800.0), ("3 min 20 s", 200.0), ("90s", 90.0)],
     )
-    def test_times(self, tmp_path: Path, time: Any, seconds: float) -> None:
+    def test_human_times_are_parsed(self, tmp_path: Path, time: Any, seconds: float) -> None:
         result = changed(tmp_path, **{"Human Reference": {"steps": 1, "time": time}})
         assert result.tasks[0].labels.human_seconds == seconds
 

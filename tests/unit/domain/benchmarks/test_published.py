@@ -51,7 +51,7 @@ def task_of(loaded: LoadedBenchmark, key: str) -> Task:
 
 
 class TestPublished:
-    def test_every_task(self, suite: str, loaded: LoadedBenchmark) -> None:
+    def test_published_counts_are_imported(self, suite: str, loaded: LoadedBenchmark) -> None:
         _, _, tasks, infeasible, variants = COUNTS[suite]
         assert len(loaded.tasks) == tasks
         assert sum(task.evaluator.infeasible for task in loaded.tasks) == infeasible

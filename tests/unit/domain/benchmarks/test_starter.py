@@ -129,7 +129,7 @@ class TestLoad:
             load(tmp_path, **{"editor/one.json": " " * (2**20 + 1)})
 
     @pytest.mark.parametrize("name", ["nowhere", "."])
-    def test_no_tasks(self, tmp_path: Path, name: str) -> None:
+    def test_folder_without_tasks_is_invalid(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(Invalid):
             StarterReader().load(tmp_path / name)
 

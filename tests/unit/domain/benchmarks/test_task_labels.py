@@ -70,13 +70,13 @@ class TestPublishedSuites:
 
 
 class TestSamples:
-    def test_omnibench(self) -> None:
+    def test_omnibench_tasks_have_their_labels(self) -> None:
         first, second = (labels_of(task) for task in read("omnibench", SAMPLES / "omnibench").tasks)
         assert first["complexity.dependency"] == ["medium"]
         assert (first["structure"], second["structure"]) == (["graph"], ["chain"])
         assert (first["scenario"], first["apps_count"]) == (["Correspondence"], ["multi"])
 
-    def test_prosoftarena(self) -> None:
+    def test_prosoftarena_tasks_have_their_labels(self) -> None:
         tasks = {task.key.domain: labels_of(task) for task in read("prosoftarena", SAMPLES / "prosoftarena").tasks}
         assert sorted(tasks["excel"]["software"]) == ["Excel", "Photoshop"]
         assert (tasks["photoshop"]["level"], tasks["photoshop"]["discipline"]) == (["L1"], ["Art & Design"])

@@ -140,7 +140,7 @@ class TestJudging:
 
 
 class TestVariants:
-    def test_chinese(self, loaded: LoadedBenchmark) -> None:
+    def test_every_task_has_a_chinese_variant(self, loaded: LoadedBenchmark) -> None:
         chinese = variants(loaded, "language")
         assert len(chinese) == 4
         assert chinese["win_lib__l1_001"].task.instruction == "按读者排序桌面上的借阅表并保存。"

@@ -29,7 +29,7 @@ def entries(shared_dir: Path) -> dict[str, WindowsWorldTask]:
 
 
 class TestPublished:
-    def test_figures(self, loaded: LoadedBenchmark) -> None:
+    def test_published_counts_are_imported(self, loaded: LoadedBenchmark) -> None:
         assert Counter(task.labels.level for task in loaded.tasks) == {"L1": 39, "L2": 80, "L3": 50, "L4": 12}
         assert sum(task.evaluator.infeasible for task in loaded.tasks) == 12
         assert len({task.labels.extra["persona_raw"] for task in loaded.tasks}) == 16
@@ -55,11 +55,11 @@ class TestPublished:
         assert listed[PartKind.CHECKPOINT] == 899 - 5  # Five belong to a task that cannot be done.
         assert sum(task.labels.extra["checkpoints"] for task in loaded.tasks) == 899
 
-    def test_review_status(self, loaded: LoadedBenchmark) -> None:
+    def test_review_status_is_counted(self, loaded: LoadedBenchmark) -> None:
         assert sum(not task.labels.extra["valid"] for task in loaded.tasks) == 21
         assert sum(task.labels.extra["review"] == "pending" for task in loaded.tasks) == 55
 
-    def test_variants(self, loaded: LoadedBenchmark) -> None:
+    def test_variants_are_counted(self, loaded: LoadedBenchmark) -> None:
         assert Counter((one.axis, one.value) for one in loaded.variants) == {
             ("language", "cn"): 181, ("criteria", "released"): 169, ("judge", "none"): 39,
         }  # fmt: skip
@@ -69,7 +69,7 @@ class TestPublished:
         assert (len(parts), sum(part.weight > 0 for part in parts)) == (244, 107)
         assert sum("assertions" in line for line in loaded.warnings) == 110
 
-    def test_the_environment(self, loaded: LoadedBenchmark) -> None:
+    def test_generated_and_downloaded_files_are_counted(self, loaded: LoadedBenchmark) -> None:
         steps = Counter(step.type for task in loaded.tasks for step in task.setup)
         assert steps == {"generate_file": 130, "download": 16}
         assert len({url for task in loaded.tasks for url in external_assets(task)}) == 17

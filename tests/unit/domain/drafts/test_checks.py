@@ -21,7 +21,7 @@ class TestReviewChecks:
         }  # fmt: skip
         assert not any(check.stops for check in result.values())
 
-    def test_near_duplicates(self) -> None:
+    def test_near_duplicate_instruction_is_found(self) -> None:
         same = make_content().instruction
         assert checks((("starter/add_milk", same),))["duplicates"].findings == ("starter/add_milk: cosine 1.00",)
 
@@ -30,7 +30,7 @@ class TestReviewChecks:
         assert result.stops
         assert len(result.findings) == 2
 
-    def test_files(self) -> None:
+    def test_problems_of_files_are_found(self) -> None:
         url = "https://files.example/list.txt"
         step = SetupStep(type="download", parameters={"files": [{"url": url, "path": "/home/user/list.txt"}]})
         assert "not stored yet" in checks(setup=(step,))["files"].findings[0]

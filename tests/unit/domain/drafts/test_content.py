@@ -35,7 +35,7 @@ class TestReadContent:
             read_content({"domain": "a", "name": "b", **wrong})
         assert told.value.path == path
 
-    def test_is_bounded(self) -> None:
+    def test_too_large_draft_is_invalid(self) -> None:
         with raises_code(Invalid, "invalid_draft", mentions=("256", "KiB")):
             read_content({"domain": "a", "name": "b", "instruction": "x" * MOST_BYTES})
 
@@ -92,7 +92,7 @@ class TestMissing:
         assert missing(make_content()) == []
         assert missing(make_content(feasible=False, checks=(), oracle=())) == []
 
-    def test_everything(self) -> None:
+    def test_missing_lists_all_required_parts(self) -> None:
         assert len(missing(DraftContent(domain="a", name="b"))) == 3
 
     def test_checks_of_an_infeasible_task(self) -> None:

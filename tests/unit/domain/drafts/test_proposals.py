@@ -65,7 +65,7 @@ class TestReadProposals:
         assert told.value.path == path
 
     @pytest.mark.parametrize("text", ["", "Here you are!", "[1]", '{"drafts": []}', "[" * 5000, '{"drafts": NaN}'])
-    def test_no_answer(self, text: str) -> None:
+    def test_answer_without_drafts_is_invalid(self, text: str) -> None:
         with pytest.raises(Invalid):
             read_proposals(text)
 
@@ -76,12 +76,12 @@ class TestReadProposals:
         with raises_code(Invalid, "invalid_draft", mentions=words):
             read_proposals(json.dumps({"drafts": [proposal(setup=setup)]}))
 
-    def test_is_bounded(self) -> None:
+    def test_too_long_answer_is_invalid(self) -> None:
         with raises_code(Invalid, "invalid_model_answer"):
             read_proposals(" " * (MOST_CHARACTERS + 1))
 
 
 class TestSaid:
-    def test_both(self) -> None:
+    def test_summary_lists_written_and_rejected_drafts(self) -> None:
         assert summary(["a/b"], ["taken"]) == "wrote a/b; left out: taken"
         assert summary([], []) == "wrote nothing"

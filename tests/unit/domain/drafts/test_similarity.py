@@ -16,7 +16,7 @@ class TestShingles:
 
 
 class TestCosine:
-    def test_worked_example(self) -> None:
+    def test_cosine_equals_the_worked_example(self) -> None:
         """Two words against three: shared are a, b and "a b"; 3 and 5 shingles: 3 / sqrt(3 * 5)."""
         assert math.isclose(cosine(shingles("a b"), shingles("a b c")), 3 / math.sqrt(15))
 

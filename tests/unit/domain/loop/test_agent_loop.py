@@ -74,21 +74,21 @@ class TestRules:
     def test_then_the_tasks_own(self) -> None:
         assert Rules.for_task(RunConfig(agent="a"), TASK.model_copy(update={"max_steps": 7})).max_steps == 7
 
-    def test_then_thirty(self) -> None:
+    def test_default_budget_is_thirty_steps(self) -> None:
         assert Rules.for_task(RunConfig(agent="a"), TASK).max_steps == 30
 
 
 class TestEnds:
-    def test_done(self) -> None:
+    def test_done_ends_the_episode(self) -> None:
         episode = LoopRun(TYPE, DONE)
         assert episode.run() is EndedBy.DONE
         assert [step.index for step in episode.steps] == [0, 1]
         assert episode.progress.steps == 2
 
-    def test_infeasible(self) -> None:
+    def test_fail_ends_the_episode_as_infeasible(self) -> None:
         assert LoopRun(Decision(actions=(Action(type=ActionType.FAIL),))).run() is EndedBy.INFEASIBLE
 
-    def test_steps(self) -> None:
+    def test_step_budget_ends_the_episode(self) -> None:
         episode = LoopRun(*[TYPE] * 20, max_steps=3)
         assert episode.run() is EndedBy.STEPS
         assert len(episode.steps) == 3
@@ -97,13 +97,13 @@ class TestEnds:
     def test_the_last_allowed_step_may_be_done(self) -> None:
         assert LoopRun(TYPE, DONE, max_steps=2).run() is EndedBy.DONE
 
-    def test_tokens(self) -> None:
+    def test_token_budget_ends_the_episode(self) -> None:
         costly = TYPE.model_copy(update={"usage": Usage(input_tokens=60, output_tokens=10)})
         episode = LoopRun(*[costly] * 9, max_tokens=100)
         assert episode.run() is EndedBy.TOKENS
         assert episode.progress.usage == Usage(input_tokens=120, output_tokens=20)
 
-    def test_money(self) -> None:
+    def test_money_budget_ends_the_episode(self) -> None:
         costly = TYPE.model_copy(update={"usage": Usage(usd=0.4)})
         episode = LoopRun(*[costly] * 9, max_usd=1.0)
         assert episode.run() is EndedBy.MONEY

@@ -28,7 +28,7 @@ class TestFiles:
     def test_files_of_set_up_are_served_and_the_solution_is_not(self) -> None:
         assert dict(way_out().files) == {GIVEN: "1" * 64}
 
-    def test_mocks(self) -> None:
+    def test_mocks_with_a_stored_file_are_served(self) -> None:
         mocks = {"https://bank.example/": "asset:page.html", "https://other.example/": "asset:missing"}
         assert dict(way_out(raw={"mocks": mocks}).files) == {GIVEN: "1" * 64, "https://bank.example/": "3" * 64}
 
@@ -74,7 +74,7 @@ class TestHosts:
     def test_not_the_server_that_has_the_solutions(self) -> None:
         assert not [host for host in way_out(egress="tasks").hosts if "files" in host]
 
-    def test_all(self) -> None:
+    def test_policy_any_allows_every_host(self) -> None:
         assert way_out(egress="any").hosts == ("ours.example", "*")
 
 

@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 class TestReadAndWrite:
-    def test_round_trip(self, folder: Path) -> None:
+    def test_written_image_is_read_and_verified(self, folder: Path) -> None:
         assert read_image(folder) == _image(folder)
         assert verify(folder) == _image(folder)
 

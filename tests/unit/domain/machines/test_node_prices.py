@@ -37,7 +37,7 @@ class TestNodePrice:
         assert node_price(PRICES, "local", "Standard_D8_v3", DAY) is None
 
     @pytest.mark.parametrize("wrong", [{"per_hour": -1}, {"currency": "dollars"}, {"since": "soon"}, {"extra": 1}])
-    def test_is_checked(self, wrong: dict[str, object]) -> None:
+    def test_wrong_price_is_invalid(self, wrong: dict[str, object]) -> None:
         with pytest.raises(ValidationError):
             NodePrice.model_validate({"provider": "k8s", "since": "2026-01-01", "per_hour": 1, **wrong})
 

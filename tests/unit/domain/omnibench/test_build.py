@@ -27,7 +27,7 @@ class TestBuild:
         assert (task.evaluator.protocol, task.evaluator.patience, task.max_steps) == ("omnibench", 20, 200)
         assert (task.evaluator.calls, task.dialect) == ((), "omnibench")
 
-    def test_labels(self) -> None:
+    def test_built_task_has_key_and_labels(self) -> None:
         _, task = built(["write", "pack", "draw"], {"write": ["pack"]})
         assert str(task.key) == "mixed/7"
         assert (task.labels.apps, task.labels.requires, task.labels.os) == (

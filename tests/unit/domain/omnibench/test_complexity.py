@@ -5,7 +5,7 @@ from tests.factories.graphs import BRANCHED
 
 
 class TestComplexity:
-    def test_worked_example(self) -> None:
+    def test_complexity_equals_the_worked_example(self) -> None:
         apps = {"a": "Excel", "b": "Word", "c": "Mail", "d": "thunar", "e": "vlc"}
         result = complexity(BRANCHED, apps)
         assert result == Complexity(dependency=5, instruction=5, knowledge=4, hierarchy=3, branch=2)

@@ -141,6 +141,6 @@ class TestHeldDown:
 
 
 class TestForCapability:
-    def test_unknown_letters(self) -> None:
+    def test_unknown_capability_is_invalid(self) -> None:
         with raises_code(Invalid, "unknown_capability", mentions="'XX'"):
             for_capability("XX")

@@ -63,11 +63,11 @@ class TestByRules:
         text = "There are 2 things to do. (1) Press F(2) twice. (2) After (1): Write (1) into it."
         assert by_rules(text, words) == frozenset({("a", "b")})
 
-    def test_one_subtask(self) -> None:
+    def test_text_of_one_subtask_has_no_order(self) -> None:
         assert by_rules("Do draw.", {"draw": "Do draw"}) == frozenset()
         assert by_rules("Do sing.", {"draw": "Do draw"}) is None
 
 
 class TestEdgesOf:
-    def test_pairs(self) -> None:
+    def test_edges_are_read_from_the_graph(self) -> None:
         assert edges_of(task("x").graph) == {("write", "pack")}

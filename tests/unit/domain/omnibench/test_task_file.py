@@ -11,7 +11,7 @@ POOL = small_pool()
 
 
 class TestReadTask:
-    def test_as_published(self) -> None:
+    def test_published_form_of_a_task_is_read(self) -> None:
         raw = task_json(["write", "pack"], {"write": ["pack"], "pack": []}, task_intent="Tidy up.")
         result = read_task(raw, "1", POOL)
         assert result.graph.after == {"write": (), "pack": ("write",)}

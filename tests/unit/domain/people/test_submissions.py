@@ -16,11 +16,11 @@ def picture(form: str, size: tuple[int, int] = (30, 20)) -> bytes:
 
 
 class TestFormOf:
-    def test_pictures(self) -> None:
+    def test_png_and_jpeg_are_shown_as_pictures(self) -> None:
         assert form_of(picture("PNG")) is DisplayForm.PNG
         assert form_of(picture("JPEG")) is DisplayForm.JPEG
 
-    def test_texts(self) -> None:
+    def test_utf_8_is_shown_as_text(self) -> None:
         assert form_of("Grüße\n".encode()) is DisplayForm.TEXT
 
     def test_a_long_text_that_is_cut_inside_a_letter(self) -> None:
@@ -48,6 +48,6 @@ class TestFormOf:
 
 
 class TestTextOf:
-    def test_is_cut(self) -> None:
+    def test_long_text_is_truncated(self) -> None:
         assert text_of(b"x" * (MOST_TEXT + 5)) == "x" * MOST_TEXT + " ..."
         assert text_of(b"short") == "short"

@@ -93,7 +93,7 @@ class TestResults:
         results = read_results(tmp_path)
         assert (results.max_steps, results.screen, results.arguments["t"]) == (None, None, None)
 
-    def test_the_screen(self, tmp_path: Path) -> None:
+    def test_screen_size_is_read_from_the_arguments(self, tmp_path: Path) -> None:
         example(tmp_path, "os/a")
         (tmp_path / MODEL / "args.json").write_text('{"screen_width": 1280, "screen_height": 800}')
         assert read_results(tmp_path).screen == ScreenSize(width=1280, height=800)
@@ -107,7 +107,7 @@ class TestWrong:
         assert "task" in error.value.message
 
     @pytest.mark.parametrize("text", ["abc", "", "nan", "inf", "1.5", "-0.1", "__import__('os')", "9" * 2000])
-    def test_results(self, tmp_path: Path, text: str) -> None:
+    def test_invalid_result_is_named(self, tmp_path: Path, text: str) -> None:
         example(tmp_path, "os/a", text)
         with pytest.raises(Invalid) as error:
             read_results(tmp_path)
@@ -143,7 +143,7 @@ class TestWrong:
             read_results(tmp_path)
         assert "traj.jsonl" in error.value.message
 
-    def test_several_models(self, tmp_path: Path) -> None:
+    def test_results_of_several_models_are_rejected(self, tmp_path: Path) -> None:
         example(tmp_path, "os/a", base="r/a/b/one")
         example(tmp_path, "os/a", base="r/a/b/two")
         with pytest.raises(Invalid) as error:

@@ -46,7 +46,7 @@ class TestOpenTabs:
         run_step(context, "edge_open_tabs", {"urls_to_open": [FIRST, SECOND]})
         assert set(open_urls(context)) == {FIRST, SECOND}
 
-    def test_no_browser(self) -> None:
+    def test_missing_browser_fails_the_step(self) -> None:
         with raises_code(TaskSetupFailed, "browser_not_reachable"):
             run_step(FakeContext(FakeDesktop()), "chrome_open_tabs", {"urls_to_open": [FIRST]})
 
@@ -79,7 +79,7 @@ class TestHistory:
         run_step(context, "update_browse_history", {"history": [self.VISIT]})
         assert list(context.desktop.files) == [CHROME.replace("google-chrome", "chromium")]
 
-    def test_on_windows(self) -> None:
+    def test_history_is_written_to_edges_windows_folder(self) -> None:
         context = place()
         context.desktop.platform = "Windows"
         run_step(context, "update_browse_history_edge", {"history": [self.VISIT]})

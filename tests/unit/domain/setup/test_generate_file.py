@@ -156,7 +156,7 @@ class TestOthers:
         assert len(data) == 50_000
         Image.open(io.BytesIO(data)).load()
 
-    def test_age(self) -> None:
+    def test_age_in_days_is_read_from_the_description(self) -> None:
         assert [age_days((words,)) for words in ("修改时间为今天", "修改时间为昨天", "修改时间为6天前", "无")] == [
             0,
             1,

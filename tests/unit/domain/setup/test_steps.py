@@ -55,7 +55,7 @@ def launched(
 
 
 class TestRunSteps:
-    def test_in_order(self, desktop: FakeDesktop) -> None:
+    def test_steps_run_in_order(self, desktop: FakeDesktop) -> None:
         steps = [
             SetupStep(type="create_file", parameters={"path": "/a", "content": "one"}),
             SetupStep(type="open", parameters={"path": "/a"}),
@@ -172,7 +172,7 @@ class TestWindows:
         with raises_code(TaskSetupFailed, "window_not_opened", mentions="calculator"):
             run_step(context(desktop), "activate_window", {"window_name": "editor"})
 
-    def test_close(self, desktop: FakeDesktop) -> None:
+    def test_close_window_closes_the_window(self, desktop: FakeDesktop) -> None:
         desktop.launch("editor")
         run_step(context(desktop), "close_window", {"window_name": "editor"})
         assert desktop.open_windows == []
@@ -347,14 +347,14 @@ class TestLaunch:
 class TestChromium:
     """Tasks name Google Chrome; some desktops have Chromium."""
 
-    def test_activate(self, desktop: FakeDesktop) -> None:
+    def test_activate_window_finds_chromium_for_chrome(self, desktop: FakeDesktop) -> None:
         desktop.launch("chromium")
         desktop.open_windows[0].title = "New Tab - Chromium"
         desktop.launch("editor")
         run_step(of_dialect(desktop, "osworld"), "activate_window", {"window_name": "Google Chrome"})
         assert desktop.open_windows[-1].title == "New Tab - Chromium"
 
-    def test_close(self, desktop: FakeDesktop) -> None:
+    def test_close_window_finds_chromium_for_chrome(self, desktop: FakeDesktop) -> None:
         desktop.open_windows.append(FakeWindow(title="New Tab - Chromium"))
         step = {"window_name": "New Tab - Google Chrome", "strict": True}
         run_step(of_dialect(desktop, "osworld"), "close_window", step)

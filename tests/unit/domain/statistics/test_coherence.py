@@ -64,7 +64,7 @@ class TestAgentCoherence:
         ("groups", "pairs"),
         [([], 0), (["x"], 0), (["xy", "x"], 1), (["x", "xyx", "y"], 3), (["xy", "xy"], 1), (["xyz", "z", "y"], 1)],
     )
-    def test_worked_examples(self, groups: list[str], pairs: int) -> None:
+    def test_agent_coherence_equals_the_worked_examples(self, groups: list[str], pairs: int) -> None:
         assert agent_coherence(groups) == pairs
 
     @given(st.lists(st.text(APPS, min_size=1, max_size=4), max_size=3))
@@ -74,7 +74,7 @@ class TestAgentCoherence:
 
 
 class TestConsistency:
-    def test_worked_example(self) -> None:
+    def test_consistency_equals_the_worked_example(self) -> None:
         """The best order has 2 pairs; a, c, b, e has none (x y x y), a, b, c, d one (x x y x)."""
         assert consistency(BRANCHED, BRANCHED_APPS, {"a": 0, "c": 1, "b": 2, "e": 3}) == 0.0
         assert consistency(BRANCHED, BRANCHED_APPS, {"a": 0, "b": 4, "c": 5, "d": 9}) == 0.5

@@ -8,7 +8,7 @@ from tests.factories.graphs import BRANCHED, dags
 
 
 class TestDepths:
-    def test_worked_example(self) -> None:
+    def test_depths_equal_the_worked_example(self) -> None:
         """a -> b -> d, a -> c -> d, c -> e: two in the second layer, two in the third."""
         assert depths(BRANCHED) == {"a": 1, "b": 2, "c": 2, "d": 3, "e": 3}
 
@@ -30,7 +30,7 @@ class TestWidth:
             ({"a": (), "b": ("a",), "c": ("a",), "d": ("a",), "e": ("b", "c", "d")}, 3),
         ],
     )
-    def test_worked_examples(self, before: Before, expected: int) -> None:
+    def test_width_equals_the_worked_examples(self, before: Before, expected: int) -> None:
         assert width(before) == expected
 
     @given(dags(most=8))
@@ -51,7 +51,7 @@ class TestEdges:
 
 
 class TestCompletion:
-    def test_worked_example(self) -> None:
+    def test_completion_equals_the_worked_example(self) -> None:
         """Depths 1, 2, 2, 3, 3: after a and b (1 + 2) of 11."""
         assert completion(BRANCHED, ["a", "b"]) == pytest.approx(3 / 11)
 

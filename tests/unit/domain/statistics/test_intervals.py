@@ -44,7 +44,7 @@ class TestWilson:
             (81, 263, 0.2552878, 0.3661957),
         ],
     )
-    def test_published_values(self, successes: int, n: int, low: float, high: float) -> None:
+    def test_wilson_interval_equals_published_values(self, successes: int, n: int, low: float, high: float) -> None:
         result = wilson(successes, n)
         assert result is not None
         assert result.low == pytest.approx(low, abs=5e-5)
@@ -66,7 +66,7 @@ class TestWilson:
         assert 0.0 <= result.low <= successes / n <= result.high <= 1.0
 
     @given(rates())
-    def test_is_symmetric(self, rate: tuple[int, int]) -> None:
+    def test_wilson_interval_is_symmetric(self, rate: tuple[int, int]) -> None:
         successes, n = rate
         one, other = wilson(successes, n), wilson(n - successes, n)
         assert one is not None
@@ -96,7 +96,7 @@ class TestClusterMean:
         assert cluster_mean([]) is None
         assert cluster_mean([TaskCluster(0, 0.0)]) is None
 
-    def test_worked_example(self) -> None:
+    def test_cluster_mean_equals_the_worked_example(self) -> None:
         # R = 3/5; residuals 1 - 1.2 and 2 - 1.8; variance 2/1 * 0.08 / 25 = 0.0064; 0.24 / 0.0064 = 37.5 trials.
         interval = cluster_mean([TaskCluster(2, 1.0), TaskCluster(3, 2.0)])
         assert interval == pytest.approx(wilson_interval(0.6, 37.5, 12.7062047))
@@ -194,7 +194,7 @@ class TestTotalInterval:
             hits += interval.low <= sum(fresh) <= interval.high
         assert 0.93 <= hits / 2000 <= 0.97
 
-    def test_edge_cases(self) -> None:
+    def test_total_interval_of_few_or_equal_values(self) -> None:
         assert total_interval([5.0], 10) is None
         assert total_interval([5.0, 5.0], 10) == (50.0, 50.0)
         assert total_interval([0.0, 50.0], 10)[0] == 0.0  # type: ignore[index]

@@ -169,7 +169,7 @@ class TestDetectableDifference:
         assert detectable_difference(differences, tasks=0) is None
 
     @pytest.mark.parametrize(("differences", "expected"), [([], None), ([0.5], None), ([0.0, 1.0], 1.0)])
-    def test_edge_cases(self, differences: list[float], expected: float | None) -> None:
+    def test_detectable_difference_of_few_values(self, differences: list[float], expected: float | None) -> None:
         assert detectable_difference(differences) == expected
 
 
@@ -178,7 +178,7 @@ class TestSignTest:
         ("one", "other", "p_value"),
         [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (4, 1, 0.375), (3, 3, 1.0), (10, 2, 0.03857421875)],
     )
-    def test_worked_values(self, one: int, other: int, p_value: float) -> None:
+    def test_sign_test_equals_worked_values(self, one: int, other: int, p_value: float) -> None:
         assert sign_test(one, other) == p_value
 
     @settings(deadline=None)
@@ -193,7 +193,7 @@ class TestSignTest:
 
 
 class TestHolm:
-    def test_worked_example(self) -> None:
+    def test_holm_equals_the_worked_example(self) -> None:
         assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
     def test_no_tests_give_no_values(self) -> None:

@@ -7,7 +7,7 @@ POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 
 
 class TestParetoFront:
-    def test_worked_example(self) -> None:
+    def test_pareto_front_equals_the_worked_example(self) -> None:
         points = [(3.0, 0.5), (1.0, 0.2), (2.0, 0.6), (2.0, 0.6), (5.0, 0.9), (1.0, 0.1), (6.0, 0.9)]
         assert pareto_front(points) == [1, 2, 3, 4]
 

@@ -31,7 +31,7 @@ class TestPassHatK:
     def test_equals_the_hypergeometric(self, n: int, solved: int, k: int) -> None:
         assert pass_hat_k(n, solved, k) == pytest.approx(stats.hypergeom.pmf(k, n, solved, k))
 
-    def test_is_unbiased(self) -> None:
+    def test_pass_hat_k_is_unbiased(self) -> None:
         """Over all outcomes of 4 passes with probability 0.3 each, its mean is 0.3 ** 2."""
         mean = sum(stats.binom.pmf(solved, 4, 0.3) * pass_hat_k(4, solved, 2) for solved in range(5))
         assert mean == pytest.approx(0.09)

@@ -6,7 +6,7 @@ from backend.domain.statistics.progress import EpisodeProgress, bins, curve
 
 
 class TestCurve:
-    def test_worked_example(self) -> None:
+    def test_progress_curve_equals_the_worked_example(self) -> None:
         result = curve([EpisodeProgress(2, [0, 3], 1.0), EpisodeProgress(3, [3], 0.0), EpisodeProgress(3, [], 0.0)])
         assert [(one.step, one.reached) for one in result] == [(0, 1), (1, 1), (2, 1), (3, 3)]
         assert result[-1].share == pytest.approx(3 / 8)

@@ -43,7 +43,7 @@ class TestCells:
         assert [cell.config.image for cell in result] == [ImageView(scale=scale) for scale in (1.0, 0.5, 0.2, 1.0)]
         assert [cell.config.perturbation for cell in result] == [None, None, None, "moved"]
 
-    def test_every_combination(self) -> None:
+    def test_full_design_has_every_combination(self) -> None:
         result = cells(study(SCALE, WINDOWS, design=Design.FULL))
         assert len(result) == 6
         assert result[0].label == "image.scale = 1.0, perturbation = none"
@@ -146,10 +146,10 @@ class TestWords:
     @pytest.mark.parametrize(
         ("level", "words"), [(None, "none"), ("moved", "moved"), (0.5, "0.5"), ({"b": 1, "a": 2}, '{"a": 2, "b": 1}')]
     )
-    def test_of_levels(self, level: Any, words: str) -> None:
+    def test_levels_are_labelled(self, level: Any, words: str) -> None:
         assert level_label(level) == words
 
-    def test_of_cells(self) -> None:
+    def test_cells_are_labelled(self) -> None:
         assert cell_label({"image.scale": 0.5, "perturbation": None}) == "image.scale = 0.5, perturbation = none"
 
 

@@ -37,7 +37,7 @@ class TestTrajectories:
 
 
 class TestChat:
-    def test_a_conversation(self) -> None:
+    def test_chat_row_is_a_conversation(self) -> None:
         (row,) = Chat().rows(recorded())
         system, first, said, second, last = row["messages"]
         assert system == {"role": "system", "content": [{"type": "text", "text": SYSTEM}]}
@@ -82,7 +82,7 @@ class TestOmnibenchTasks:
         (row,) = OmnibenchTasks().rows(recorded(task=task(DIAMOND), reached=reached))
         assert row["trajectory_id"] == "12"
 
-    def test_intent(self) -> None:
+    def test_omnibench_row_has_the_tasks_intent(self) -> None:
         (row,) = OmnibenchTasks().rows(recorded(task=task({"a": ()}, raw={"task_intent": "Report"}), reached={"a": 0}))
         assert row["intent"] == "Report"
 

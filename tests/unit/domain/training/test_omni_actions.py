@@ -35,7 +35,7 @@ class TestCall:
             (Action(type=ActionType.SCROLL, dx=2), "scroll", {"dx": 2}),
         ],
     )
-    def test_examples(self, action: Action, function: str, args: dict[str, object]) -> None:
+    def test_actions_become_their_function_calls(self, action: Action, function: str, args: dict[str, object]) -> None:
         assert call(action) == (function, args)
 
 

@@ -33,7 +33,7 @@ class TestNumberOf:
     def test_a_chain_has_one(self) -> None:
         assert number_of(("a", "b"), {"a": (), "b": ("a",)}) == 0
 
-    def test_two_branches(self) -> None:
+    def test_number_of_an_order_of_two_branches(self) -> None:
         assert number_of(("b", "a"), {"a": (), "b": ()}) == 1
 
     def test_is_quick_for_the_largest_graph_and_silent_beyond(self) -> None:

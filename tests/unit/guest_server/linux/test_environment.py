@@ -14,7 +14,7 @@ def given(tmp_path: Path) -> dict[str, str]:
 
 
 class TestReadConfig:
-    def test_defaults(self, given: dict[str, str]) -> None:
+    def test_unset_variables_have_defaults(self, given: dict[str, str]) -> None:
         config = read_config(given)
         assert (config.width, config.height, config.desktop) == (1920, 1080, "plain")
         assert config.tunnel_ports == {1337, 8080, 9222}

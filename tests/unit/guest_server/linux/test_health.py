@@ -59,7 +59,7 @@ class TestOfATask:
             process("python3", words=("/usr/bin/python3", "-m", "guest_server.linux.a11y_helper")),
         ],
     )
-    def test_no_tasks(self, found: RunningProcess) -> None:
+    def test_system_processes_are_not_a_tasks(self, found: RunningProcess) -> None:
         assert of_a_task([found], BEFORE, 1000) == []
 
 
@@ -74,7 +74,7 @@ class TestPending:
 
 
 class TestLocker:
-    def test_names_it(self) -> None:
+    def test_locker_names_the_screen_locker(self) -> None:
         assert locker([process("sleep"), process("i3lock")]) == "i3lock"
         assert locker([process("sleep")]) == ""
 

@@ -50,7 +50,7 @@ class TestPressed:
             (13, SHIFT, "7"), (15, 0, "€"),
         ],
     )  # fmt: skip
-    def test_texts(self, symbols: Symbols, keycode: int, state: int, text: str) -> None:
+    def test_pressed_keys_become_text(self, symbols: Symbols, keycode: int, state: int, text: str) -> None:
         assert symbols.pressed(keycode, state) == TypedKey(text=text)
 
     @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ class TestCharacter:
         ("symbol", "text"),
         [(0x41, "A"), (0xE9, "é"), (0x20AC, "€"), (0x1B1, "ą"), (0x0101F600, "😀"), (0xFF0D, ""), (0x0100D800, "")],
     )
-    def test_symbols(self, symbol: int, text: str) -> None:
+    def test_key_symbols_become_characters(self, symbol: int, text: str) -> None:
         assert character(symbol) == text
 
 

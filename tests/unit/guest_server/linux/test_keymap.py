@@ -38,7 +38,7 @@ class TestFind:
     def test_less_is_taken_from_the_comma_key(self) -> None:
         assert keymap().find(LESS) == Stroke(10, shift=True)
 
-    def test_unknown(self) -> None:
+    def test_unmapped_symbol_is_not_found(self) -> None:
         assert keymap().find(0x01004E2D) is None
 
 

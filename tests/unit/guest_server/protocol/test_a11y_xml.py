@@ -10,7 +10,7 @@ class TestXmlName:
         ("text", "name"),
         [("push button", "push-button"), ("", "unknown"), ("1st", "_1st"), ("a:b/ü", "a-b--"), ("-x", "_-x")],
     )
-    def test_names(self, text: str, name: str) -> None:
+    def test_roles_become_valid_xml_names(self, text: str, name: str) -> None:
         assert xml_name(text) == name
 
 

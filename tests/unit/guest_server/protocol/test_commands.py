@@ -24,7 +24,7 @@ class TestReadCommand:
             ({"command": ["echo", "a b"], "shell": "true"}, CommandSpec(["echo 'a b'"], shell=True)),  # noqa: S604
         ],
     )
-    def test_forms(self, given: dict[str, Any], spec: CommandSpec) -> None:
+    def test_command_forms_are_parsed(self, given: dict[str, Any], spec: CommandSpec) -> None:
         assert read_command(RequestParams(given), MACHINE) == spec
 
     def test_an_open_quote_is_reported(self) -> None:

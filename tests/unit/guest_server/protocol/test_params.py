@@ -62,7 +62,7 @@ class TestFlag:
     @pytest.mark.parametrize(
         ("value", "flag"), [(True, True), ("true", True), ("1", True), ("False", False), (0, False)]
     )
-    def test_known_forms(self, value: Any, flag: bool) -> None:  # noqa: FBT001
+    def test_flag_accepts_booleans_and_texts(self, value: Any, flag: bool) -> None:  # noqa: FBT001
         assert RequestParams({"f": value}).flag("f") is flag
 
     @pytest.mark.parametrize("value", ["yes", 2, [], {}])

@@ -25,6 +25,6 @@ class TestFindWindow:
             ("nothing", {}, None),
         ],
     )
-    def test_rules(self, name: str, options: dict[str, bool], number: int | None) -> None:
+    def test_window_is_found_by_title_or_class(self, name: str, options: dict[str, bool], number: int | None) -> None:
         result = find_window(WINDOWS, name, **options)
         assert (result.id if result else None) == number

@@ -111,7 +111,7 @@ BUTTON: dict[Property, Value] = {
 
 
 class TestDescribed:
-    def test_a_button(self) -> None:
+    def test_button_is_described(self) -> None:
         seen = describe_control(BUTTON, (1, 2, 3, 4))
         assert (seen.name, seen.tag, seen.kind, seen.box) == ("Save", "Button", "Button", (1, 2, 3, 4))
         assert seen.states["enabled"]

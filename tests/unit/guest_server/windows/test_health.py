@@ -72,7 +72,7 @@ class TestOfATask:
             row("python.exe", parent=SERVER),
         ],
     )
-    def test_no_tasks(self, found: SnapshotProcess) -> None:
+    def test_system_processes_are_not_a_tasks(self, found: SnapshotProcess) -> None:
         assert of_a_task([found], frozenset(), SERVER) == []
 
     def test_an_agents_python_is_one(self) -> None:
@@ -135,7 +135,7 @@ class TestLicenceUntil:
     @pytest.mark.parametrize(
         "answer", ["", "null", "[]", '[{"Description":"x"}]', '{"Description":"","GracePeriodRemaining":"x"}', "7"]
     )
-    def test_no_guess(self, answer: str) -> None:
+    def test_unclear_licence_answer_is_an_error(self, answer: str) -> None:
         with pytest.raises(GuestError):
             licence_until(answer, NOW)
 
@@ -164,7 +164,7 @@ class TestAskLicence:
 
 
 class TestWindowsHealth:
-    def test_all_facts(self, tmp_path: Path) -> None:
+    def test_every_health_fact_is_reported(self, tmp_path: Path) -> None:
         sources = MemorySources()
         health = WindowsHealth(tmp_path, sources, SERVER, ask=lambda: NOW)
         health.settled()

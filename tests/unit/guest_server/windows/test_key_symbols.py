@@ -16,7 +16,7 @@ class TestPressed:
             (PACKET, "世", (), "世"),
         ],
     )
-    def test_texts(self, key: int, text: str, held: tuple[str, ...], typed: str) -> None:
+    def test_pressed_keys_become_text(self, key: int, text: str, held: tuple[str, ...], typed: str) -> None:
         assert pressed(key, text, held) == TypedKey(text=typed)
 
     @pytest.mark.parametrize(

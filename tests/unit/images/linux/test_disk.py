@@ -46,7 +46,7 @@ class TestCommands:
         with pytest.raises(ValueError, match="not the header"):
             moments("dumpe2fs: Bad magic number", 7)
 
-    def test_conversion(self) -> None:
+    def test_conversion_command_is_complete(self) -> None:
         words = ["qemu-img", "convert", "-f", "raw", "-O", "qcow2", "-o", "compat=1.1", "/b/disk.raw", "/b/disk.qcow2"]
         assert convert_command(DISK, Path("/b/disk.qcow2")) == words
 

@@ -48,7 +48,7 @@ class TestIsPublic:
             "2001:0:4136:e378:8000:63bf:3fff:fdd2",
         ],
     )  # fmt: skip
-    def test_everything_else(self, address: str) -> None:
+    def test_private_and_special_addresses_are_not_public(self, address: str) -> None:
         assert not is_public(address)
 
 

@@ -22,7 +22,7 @@ def site() -> Iterator[OriginServer]:
 
 
 class TestGet:
-    def test_a_page(self, site: OriginServer) -> None:
+    def test_page_is_returned_with_its_headers(self, site: OriginServer) -> None:
         site.pages["/a%20b"] = b"data"
         answer = OPEN.get(f"{site.address}/a b")
         assert (answer.status, answer.body, answer.headers["content-length"]) == (200, b"data", "4")
@@ -52,7 +52,7 @@ class TestGet:
             assert site.asked[0][2]["authorization"] == "Bearer x"
             assert "authorization" not in other.asked[0][2]
 
-    def test_endless_redirects(self, site: OriginServer) -> None:
+    def test_endless_redirects_are_stopped(self, site: OriginServer) -> None:
         site.pages["/a"] = redirect("/a")
         with raises_code(WebFailed, "too_many_redirects", mentions="10"):
             OPEN.get(f"{site.address}/a")
@@ -87,7 +87,7 @@ class TestGet:
         assert site.asked[0][2]["host"] == f"a.example:{site.port}"
 
     @pytest.mark.parametrize("announced", [True, False])
-    def test_too_large(self, site: OriginServer, *, announced: bool) -> None:
+    def test_too_large_response_is_stopped(self, site: OriginServer, *, announced: bool) -> None:
         def endless(handler: BaseHTTPRequestHandler) -> None:
             handler.send_response(200)
             handler.send_header("Connection", "close")

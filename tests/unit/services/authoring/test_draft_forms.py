@@ -33,13 +33,13 @@ class TestSaved:
             ("nothing_of_that_name", {"a": 1}),
         ],
     )
-    def test_a_step(self, step: str, parameters: dict[str, Any]) -> None:
+    def test_saved_step_is_parsed_unchanged(self, step: str, parameters: dict[str, Any]) -> None:
         content = make_content(setup=(SetupStep(type=step, parameters=parameters),))
         typed = sent(*step_rows(content))
         assert parse_steps(content.dialect, typed, whole=True) == [{"type": step, "parameters": parameters}]
 
     @pytest.mark.parametrize("rules", [{"expected": "12"}, "strict", "5", 5, ["[1]"], "", None])
-    def test_a_check(self, rules: object) -> None:
+    def test_saved_check_is_parsed_unchanged(self, rules: object) -> None:
         expected = {"type": "rule", "rules": rules}
         content = make_content(checks=(MetricCall(func="exact_match", expected=expected, options={"own": "[1]"}),))
         (row,) = check_rows(content)

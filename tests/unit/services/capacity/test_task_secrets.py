@@ -14,7 +14,7 @@ def given(folder: Path, name: str, text: str, mode: int = 0o600) -> TaskSecrets:
 
 
 class TestTaskSecrets:
-    def test_a_secret(self, tmp_path: Path) -> None:
+    def test_secret_is_read_from_its_file(self, tmp_path: Path) -> None:
         assert given(tmp_path, "google_settings", "text\n")("google_settings") == "text"
 
     def test_missing_secret_names_its_file(self, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ class TestJsonLine:
 
 
 class TestJsonLines:
-    def test_counts(self) -> None:
+    def test_json_lines_are_counted(self) -> None:
         file = io.BytesIO()
         assert JsonLines().write(({"n": n} for n in range(3)), file) == 3
         assert file.getvalue().count(b"\n") == 3

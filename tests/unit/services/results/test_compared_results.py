@@ -13,7 +13,7 @@ def sentence_of(base: str, other: str) -> str:
 
 
 class TestSentence:
-    def test_more(self) -> None:
+    def test_sentence_says_who_solves_more(self) -> None:
         text = sentence_of("0000000200", "2222222000")
         assert text.startswith("B solves 60.0 points more than A (95 %: ")
         assert text.endswith("; exact McNemar test p = 0.07; 10 common tasks)")
@@ -23,20 +23,20 @@ class TestSentence:
         assert less.partition("(")[2] == more.partition("(")[2]
         assert less.startswith("B solves 75.0 points less than A")
 
-    def test_fractions_score(self) -> None:
+    def test_sentence_compares_scores_if_they_are_fractions(self) -> None:
         assert sentence_of("1000", "2000").startswith("B scores 12.5 points more than A")
 
     def test_little_is_not_nothing(self) -> None:
         assert sentence_of("0" * 2999 + "0", "0" * 2999 + "2").startswith("B solves less than 0.1 points more than A (")
 
-    def test_no_difference(self) -> None:
+    def test_sentence_says_that_both_solve_as_much(self) -> None:
         assert sentence_of("2", "2").startswith("B solves as much as A (95 %: ")
         assert sentence_of("2", "2").endswith("1 common task)")
 
 
 class TestPText:
     @pytest.mark.parametrize(("value", "text"), [(0.00099, "p < 0.001"), (0.0041, "p = 0.0041"), (1.0, "p = 1")])
-    def test_two_digits(self, value: float, text: str) -> None:
+    def test_p_value_has_two_digits(self, value: float, text: str) -> None:
         assert p_text(value) == text
 
     @pytest.mark.parametrize(

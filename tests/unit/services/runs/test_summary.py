@@ -17,7 +17,7 @@ def totals(**values: Any) -> TaskTotals:
 
 
 class TestSummarise:
-    def test_empty_summary(self) -> None:
+    def test_summary_without_episodes_is_empty(self) -> None:
         found = summarise([])
         assert (found.episodes, found.success_rate, found.mean_score, found.success_interval) == (0, None, None, None)
         assert found.counts_text == "no episodes"

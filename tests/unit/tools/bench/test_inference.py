@@ -72,5 +72,5 @@ class TestPage:
 
 
 class TestAlignmentMilliseconds:
-    def test_is_measured(self) -> None:
+    def test_alignment_time_is_measured(self) -> None:
         assert alignment_milliseconds() > 0

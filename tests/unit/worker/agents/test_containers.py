@@ -47,15 +47,15 @@ class TestRunLine:
 
 
 class TestOtherLines:
-    def test_remove_command(self) -> None:
+    def test_remove_command_forces_removal(self) -> None:
         assert remove_line("docker", ["a", "b"]) == ["docker", "rm", "--force", "a", "b"]
 
-    def test_inspect_command(self) -> None:
+    def test_inspect_command_prints_the_state(self) -> None:
         assert state_line("docker", "a") == [
             "docker", "inspect", "--type", "container", "--format", "{{json .State}}", "a",
         ]  # fmt: skip
 
-    def test_list_command(self) -> None:
+    def test_list_command_prints_ids_and_workers(self) -> None:
         assert list_line("docker") == [
             "docker", "ps", "--all", "--filter", "label=deskarena.worker",
             "--format", '{{.ID}} {{.Label "deskarena.worker"}}',

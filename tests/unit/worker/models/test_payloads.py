@@ -36,7 +36,7 @@ def user(*parts: MessagePart) -> Message:
 
 
 class TestOpenAIChat:
-    def test_complete_request(self, server: ModelServer) -> None:
+    def test_openai_chat_request_is_complete(self, server: ModelServer) -> None:
         call = ToolCall(id="c1", name="click", arguments={"x": 1})
         turn = Message(role="assistant", parts=(MessagePart(text="So."), MessagePart(call=call)))
         results = user(MessagePart(result=("c1", "ok")), MessagePart(image=PICTURE))
@@ -235,7 +235,7 @@ class TestAnthropic:
 
 
 class TestGemini:
-    def test_complete_request(self, server: ModelServer) -> None:
+    def test_gemini_request_is_complete(self, server: ModelServer) -> None:
         turn = Message(
             role="assistant", parts=(MessagePart(call=ToolCall(id="click#0", name="click", arguments={"x": 1})),)
         )

@@ -21,7 +21,7 @@ def detector() -> Iterator[FakeDetector]:
 
 
 class TestDetect:
-    def test_detected_elements(self, detector: FakeDetector) -> None:
+    def test_detector_reply_is_returned(self, detector: FakeDetector) -> None:
         assert Detectors({"omni": detector.address}).detect("omni", PICTURE) == [
             {"type": "text", "bbox": [0.1, 0.2, 0.3, 0.4], "content": "Total", "interactivity": False},
             {"type": "icon", "bbox": [0.5, 0.5, 0.6, 0.6], "content": "", "interactivity": True},

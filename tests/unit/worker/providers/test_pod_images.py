@@ -15,7 +15,7 @@ def broken(name: str) -> PodImage:
 
 
 class TestKnownImages:
-    def test_starts_empty(self) -> None:
+    def test_no_images_are_known_at_first(self) -> None:
         assert KnownImages().on_node() == ()
 
     def test_images_of_any_node_are_known(self) -> None:

@@ -21,7 +21,7 @@ def files(root: Path) -> list[Path]:
 
 
 class TestPut:
-    def test_round_trip(self, store: FolderStore) -> None:
+    def test_stored_bytes_are_returned_by_hash(self, store: FolderStore) -> None:
         sha256 = store.put(b"hello", "text/plain")
         assert sha256 == hashlib.sha256(b"hello").hexdigest()
         assert store.get(sha256) == b"hello"

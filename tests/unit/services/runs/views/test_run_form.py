@@ -42,7 +42,7 @@ class TestParamsOf:
 
 
 class TestOptionsOf:
-    def test_an_object(self) -> None:
+    def test_options_are_parsed_from_a_json_object(self) -> None:
         problems: list[FieldProblem] = []
         assert options_of("image", '{"scale": 0.5}', problems) == {"scale": 0.5}
         assert problems == []
