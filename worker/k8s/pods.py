@@ -216,11 +216,9 @@ class Pods(PodInventory):
                 self.remove(name, uid, wait=False)
             words = f"the pod was not ready within {self._start_seconds:g} s. {status.words}".strip()
             raise PodUnavailable(status.why or words, code="pod_not_ready")
-        notes, own_fence = notes_of(pod), int(manifests.begins(slot))
+        notes, starts = notes_of(pod), int(manifests.begins(slot))
         memory, attempts = number_of(notes.get(MEMORY)), number_of(notes.get(ATTEMPTS))
-        return Pod(
-            name, uid, status.node, status.address, slot.fence, token, is_new, memory, max(0, attempts - own_fence)
-        )
+        return Pod(name, uid, status.node, status.address, slot.fence, token, is_new, memory, max(0, attempts - starts))
 
     def _left_to_the_cluster(self, name: str, uid: str) -> bool:
         return not self._ending and self.watch.status(name, uid).cause in PATIENT
