@@ -1,6 +1,5 @@
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -8,11 +7,9 @@ from backend.domain import registry
 from backend.domain.errors import GuestLost, GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.model.task import SetupStep
 from backend.domain.ports.desktop import ExecResult
-from backend.domain.ports.web import WebReply
 from backend.domain.setup import check_step, run_step, run_steps
 from backend.domain.setup._launch import program_of, words_of
 from tests.error_codes import raises_code
-from tests.factories.setup_cases.accounts import Google, browser, drive
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 
@@ -359,57 +356,3 @@ class TestChromium:
         step = {"window_name": "New Tab - Google Chrome", "strict": True}
         run_step(of_dialect(desktop, "osworld"), "close_window", step)
         assert desktop.open_windows == []
-
-
-class TestGoogleDrive:
-    STEP: ClassVar = {"operation": ["delete"], "args": [{"query": "title = 'x'"}], "settings_file": "a.yml"}
-
-    def test_files_go_before_folders(self, desktop: FakeDesktop) -> None:
-        place = drive()
-
-        def answer(_method: str, url: str, _headers: Mapping[str, str], _body: bytes) -> WebReply:
-            kind = "folder" if "mimeType+%3D" in url else "file"
-            told = {"access_token": "t"} if url.endswith("/token") else {"items": [{"id": kind}]}
-            return WebReply(url=url, status=200, headers={}, body=json.dumps(told).encode(), fetched_at=0)
-
-        place.web.answer = answer  # type: ignore[attr-defined]
-        run_step(place, "googledrive", self.STEP)
-        sent = [url.rpartition("/")[2] for method, url in place.web.sent if method == "DELETE"]  # type: ignore[attr-defined]
-        assert sent == ["file", "folder"]
-
-    def test_without_an_account_it_says_what_to_do(self, desktop: FakeDesktop) -> None:
-        with raises_code(TaskSetupFailed, "lost", mentions="'googledrive_settings'"):
-            run_step(context(desktop), "googledrive", self.STEP)
-
-    @pytest.mark.parametrize("secret", ["no json", "[]", '{"client_id": "x"}'])
-    def test_an_account_that_is_none(self, desktop: FakeDesktop, secret: str) -> None:
-        place = context(desktop)
-        place.secrets["googledrive_settings"] = secret
-        with raises_code(TaskSetupFailed, "step_failed", mentions="googledrive_settings"):
-            run_step(place, "googledrive", self.STEP)
-
-    def test_an_account_that_google_refuses(self, desktop: FakeDesktop) -> None:
-        place = drive()
-        place.web.answer = lambda _m, url, _h, _b: WebReply(  # type: ignore[attr-defined]
-            url=url, status=400, headers={}, body=b'{"error": "invalid_grant"}', fetched_at=0
-        )
-        with raises_code(TaskSetupFailed, "step_failed", mentions="invalid_grant"):
-            run_step(place, "googledrive", self.STEP)
-
-
-class TestLogin:
-    def test_a_second_factor_is_a_failure(self, desktop: FakeDesktop) -> None:
-        class Asks(Google):
-            def evaluate(self, tab: str, expression: str, *, timeout: float = 10.0) -> Any:
-                return super().evaluate(tab, expression, timeout=timeout) and "location" not in expression
-
-        place = browser()
-        place.browsers[9222] = Asks()
-        with raises_code(TaskSetupFailed, "login_failed"):
-            run_step(place, "login", {"platform": "googledrive"})
-
-    def test_an_account_without_a_password(self, desktop: FakeDesktop) -> None:
-        place = browser()
-        place.secrets["google_settings"] = '{"email": "a@mail.example"}'
-        with raises_code(TaskSetupFailed, "secret_not_usable"):
-            run_step(place, "login", {"platform": "googledrive"})
