@@ -198,6 +198,13 @@ class MissingInput(TaskSetupFailed):
     """An asset or secret that the task needs is missing: the task's or the operator's fault, never the agent's."""
 
 
+class ProgramBroken(TaskSetupFailed):
+    """An installed program opens no window: before the agent the desktop's fault, afterwards what the agent left."""
+
+    failure_class = FailureClass.GUEST
+    code = "program_broken"
+
+
 class GuestLost(MachineLost):
     """The desktop or its guest API died, froze or violated its protocol."""
 

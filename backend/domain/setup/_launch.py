@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
-from backend.domain.errors import GuestLost, TaskSetupFailed
+from backend.domain.errors import ProgramBroken, TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import Desktop
@@ -104,7 +104,7 @@ def _await_window(desktop: Desktop, words: Sequence[str], before: int) -> None:
 
     Raises:
         TaskSetupFailed: no window with the task's arguments.
-        GuestLost: no window without arguments either.
+        ProgramBroken: no window without arguments either.
     """
     program = program_of(words)
     look_again(desktop, lambda: len(desktop.windows()) > before, looks=_LOOKS)
@@ -112,6 +112,6 @@ def _await_window(desktop: Desktop, words: Sequence[str], before: int) -> None:
         if program_of(words[:1]) == program:
             desktop.launch([words[0]])
             if not look_again(desktop, lambda: bool(desktop.windows()), looks=_LOOKS):
-                raise GuestLost(f"{program} opens no window on this desktop", code="program_broken")
+                raise ProgramBroken(f"{program} opens no window on this desktop")
         raise TaskSetupFailed(f"{program} was started, but no window opened", code="window_not_opened")
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from backend.domain import registry
-from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
+from backend.domain.errors import GuestRefused, Invalid, ProgramBroken, TaskSetupFailed
 from backend.domain.model.task import JSON, SetupStep
 from backend.domain.ports.desktop import Desktop
 from backend.domain.ports.task import SetupContext, SetupStepType
@@ -37,11 +37,14 @@ def run_steps(context: SetupContext, steps: Sequence[SetupStep]) -> None:
 
     Raises:
         TaskSetupFailed: a step failed or was refused; the error has its number, from 1, and its code.
+        ProgramBroken: a program of the desktop opens no window.
         GuestLost: the desktop is gone.
     """
     for number, step in enumerate(steps, start=1):
         try:
             run_step(context, step.type, step.parameters)
+        except ProgramBroken as error:
+            raise ProgramBroken(f"{step.type}: {error.message}", step=number) from error
         except (TaskSetupFailed, GuestRefused) as error:
             code = error.code if isinstance(error, TaskSetupFailed) else "step_failed"
             raise TaskSetupFailed(f"{step.type}: {error.message}", code=code, step=number, hint=error.hint) from error

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from backend.domain.errors import GuestLost, TaskSetupFailed
+from backend.domain.errors import ProgramBroken, TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Window
@@ -164,11 +164,11 @@ def _open_over(desktop: Desktop, program: str) -> None:
 
     desktop.launch([program])
     if not look_again(desktop, lambda: bool(fresh()), looks=_LOOKS):
-        raise GuestLost(f"{program} was started to clutter the screen, but no window opened", code="program_broken")
+        raise ProgramBroken(f"{program} was started to clutter the screen, but no window opened")
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)  # Until then a program may still be naming its window.
     windows = fresh()
     if not windows:
-        raise GuestLost(f"{program} was started to clutter the screen, but its window closed", code="program_broken")
+        raise ProgramBroken(f"{program} was started to clutter the screen, but its window closed")
     _place(desktop, windows[-1], maximized=True)
     desktop.activate_window(windows[-1].title, strict=True)
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.errors import GuestLost, MachineLost, TaskSetupFailed
+from backend.domain.errors import ProgramBroken, TaskSetupFailed
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import SetupStep
@@ -142,12 +142,12 @@ class TestWindows:
     @pytest.mark.parametrize(
         ("script", "error", "code"),
         [
-            ("exit 1", GuestLost, "program_broken"),
+            ("exit 1", ProgramBroken, "program_broken"),
             ('[ $# = 0 ] && exec xterm; echo "unknown: $1"; exit 1', TaskSetupFailed, "window_not_opened"),
         ],
     )
     def test_program_without_a_window_fails_the_desktop_or_the_task(
-        self, desktop: Desktop, script: str, error: type[MachineLost], code: str
+        self, desktop: Desktop, script: str, error: type[TaskSetupFailed], code: str
     ) -> None:
         program = "/home/user/localc"
         run(desktop, ("close_all", {}))

@@ -91,6 +91,12 @@ class TestCollect:
         desktop.open_file = lambda _: refused([], kind)  # type: ignore[method-assign,assignment]
         assert "post-configuration step open failed" in self.after(desktop, "open", path="/a").notes[0]
 
+    def test_program_that_the_agent_broke_is_noted_as_its_end_state(self) -> None:
+        """A loss would be another try for whoever removes the program's files."""
+        desktop = FakeDesktop()
+        desktop.launch = lambda *_, **__: None  # type: ignore[method-assign]
+        assert "post-configuration step launch failed" in self.after(desktop, "launch", command=["gimp"]).notes[0]
+
     def test_a_step_without_its_asset_is_the_tasks_fault(self) -> None:
         with raises_code(EvaluatorFailed, "evidence_not_gathered", mentions="x"):
             self.after(FakeDesktop(), "download", files=[{"url": "asset:x", "path": "/x"}])

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.errors import GuestLost, GuestRefused, Invalid, TaskSetupFailed
+from backend.domain.errors import GuestRefused, Invalid, ProgramBroken, TaskSetupFailed
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Labels
 from backend.domain.ports.desktop import ExecResult
@@ -150,7 +150,7 @@ class TestCluttered:
     def test_program_without_a_window_is_the_desktops_failure(self) -> None:
         context = place(FakeWindow("task"), programs=self.PROGRAMS)
         context.desktop.launch = lambda *_, **__: None
-        with raises_code(GuestLost, "program_broken"):
+        with raises_code(ProgramBroken, "program_broken"):
             perturb(context, "cluttered")
 
     def test_a_screen_that_is_not_covered_is_a_failure(self) -> None:

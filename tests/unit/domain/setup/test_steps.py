@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.errors import GuestLost, GuestRefused, Invalid, TaskSetupFailed
+from backend.domain.errors import FailureClass, GuestLost, GuestRefused, Invalid, ProgramBroken, TaskSetupFailed
 from backend.domain.model.task import SetupStep
 from backend.domain.ports.desktop import ExecResult
 from backend.domain.setup import check_step, run_step, run_steps
@@ -72,6 +72,12 @@ class TestRunSteps:
     def test_an_unknown_step_type_fails(self, desktop: FakeDesktop) -> None:
         with raises_code(TaskSetupFailed, "step_failed", mentions="opn"):
             run_steps(context(desktop), [SetupStep(type="opn")])
+
+    def test_broken_program_is_the_desktops_loss(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(desktop, "launch", lambda *_, **__: None)
+        with raises_code(ProgramBroken, "program_broken", mentions=("step 1", "gimp")) as broken:
+            run_steps(context(desktop), [SetupStep(type="launch", parameters={"command": ["gimp"]})])
+        assert broken.value.failure_class is FailureClass.GUEST
 
     def test_a_dead_desktop_is_a_loss_of_its_own_class(self, desktop: FakeDesktop) -> None:
         desktop.die()
@@ -290,7 +296,7 @@ class TestLaunch:
         self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch, command: list[str]
     ) -> None:
         monkeypatch.setattr(desktop, "launch", lambda *_, **__: None)
-        with raises_code(GuestLost, "program_broken", mentions="gimp"):
+        with raises_code(ProgramBroken, "program_broken", mentions="gimp"):
             run_step(of_dialect(desktop, "osworld"), "launch", {"command": command})
 
     def test_program_without_a_window_only_with_the_tasks_arguments_is_the_tasks_failure(
