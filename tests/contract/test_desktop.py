@@ -38,6 +38,11 @@ class TestSight:
     def test_a_fresh_desktop_passes_the_health_gate(self, desktop: Desktop) -> None:
         check_health(desktop, SPEC.screen, desktop.frame(), HealthLimits(), pause=lambda _: None)
 
+    def test_disks_are_those_of_its_health(self, desktop: Desktop) -> None:
+        assert [(disk.path, disk.size) for disk in desktop.disks()] == [
+            (disk.path, disk.size) for disk in desktop.health().disks
+        ]
+
     def test_a_frame_is_a_jpeg_of_the_whole_screen(self, desktop: Desktop) -> None:
         frame = desktop.frame()
         assert frame.media_type == "image/jpeg"

@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 from PIL import Image, ImageDraw
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.machines.health import DesktopHealth
+from backend.domain.machines.health import DesktopHealth, DiskRoom
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType, Frame, GuestCall, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
@@ -112,6 +112,9 @@ class FakeDesktop:
     def health(self) -> DesktopHealth:
         self._alive()
         return health_of(self._screen, platform=self.platform, **self.ailing)
+
+    def disks(self) -> Sequence[DiskRoom]:
+        return self.health().disks
 
     def frame(self, *, quality: int = 85) -> Frame:
         return self._picture("JPEG", "image/jpeg", quality=quality)

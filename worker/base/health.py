@@ -81,7 +81,7 @@ def check_room(desktop: Desktop) -> None:
         GuestLost: a disk is full, or the desktop does not respond.
     """
     try:
-        disks = full_disks(desktop.health())
+        disks = full_disks(desktop.disks())
     except GuestRefused as error:
         # A fact that is missing here shows when evidence is gathered, if it matters.
         logger.warning("free space of a desktop unknown at its end: %s", error.message)

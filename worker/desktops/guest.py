@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.machines.health import DesktopHealth
+from backend.domain.machines.health import DesktopHealth, DiskRoom
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType, Frame, GuestCall, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
@@ -99,6 +99,10 @@ class GuestDesktop:
 
     def health(self) -> DesktopHealth:
         return replies.health(self._wire.ask("GET", "/health", seconds=_QUICK, most=_MAX_FACTS).mapping())
+
+    def disks(self) -> Sequence[DiskRoom]:
+        params = {"only": "disks"}
+        return replies.disks(self._wire.ask("GET", "/health", seconds=_QUICK, most=_MAX_FACTS, params=params).mapping())
 
     def frame(self, *, quality: int = 85) -> Frame:
         params = {"format": "jpeg", "quality": quality}

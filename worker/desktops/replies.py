@@ -1,13 +1,13 @@
 """Parsing and validation of a desktop's replies, which are not trusted."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from backend.domain.errors import GuestLost
-from backend.domain.machines.health import DesktopHealth
+from backend.domain.machines.health import DesktopHealth, DiskRoom, DiskSpace
 from backend.domain.model.trajectory import Frame, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
 from worker.desktops.wire import Reply
@@ -74,6 +74,18 @@ def health(value: Mapping[str, Any]) -> DesktopHealth:
         return DesktopHealth.model_validate(value)
     except ValidationError as error:
         raise _other_form("the facts of its health", error) from None
+
+
+def disks(value: Mapping[str, Any]) -> Sequence[DiskRoom]:
+    """Free space of the desktop's disks.
+
+    Raises:
+        GuestLost: the reply has another form.
+    """
+    try:
+        return DiskSpace.model_validate(value).disks
+    except ValidationError as error:
+        raise _other_form("the free space of its disks", error) from None
 
 
 def windows(value: Mapping[str, Any]) -> list[Window]:

@@ -35,6 +35,12 @@ class DiskRoom(_GuestFacts):
     size: int = Field(ge=0)
 
 
+class DiskSpace(_GuestFacts):
+    """The facts of `GET /health?only=disks`; those of a whole `/health` do, too."""
+
+    disks: tuple[DiskRoom, ...] = Field(min_length=1, max_length=100)
+
+
 class RunningProgram(_GuestFacts):
     """A program that was started after the desktop became ready."""
 
@@ -63,7 +69,7 @@ class ScreenHealth(_GuestFacts):
         return self.width, self.height
 
 
-class DesktopHealth(_GuestFacts):
+class DesktopHealth(DiskSpace):
     """The facts of a desktop's `GET /health`; docs/internals/guest-api.md explains each.
 
     Attributes:
@@ -76,7 +82,6 @@ class DesktopHealth(_GuestFacts):
     platform: str = Field(max_length=100)
     clock: float = Field(allow_inf_nan=False)
     screen: ScreenHealth
-    disks: tuple[DiskRoom, ...] = Field(min_length=1, max_length=100)
     memory_free: int | None = Field(ge=0)
     pending: tuple[str, ...] = Field(max_length=100)
     licence_days: float | None = Field(allow_inf_nan=False)
@@ -165,11 +170,11 @@ def findings(probe: HealthReply, limits: HealthLimits) -> tuple[HealthFinding, .
     )  # fmt: skip
 
 
-def full_disks(health: DesktopHealth) -> tuple[HealthFinding, ...]:
+def full_disks(disks: Iterable[DiskRoom]) -> tuple[HealthFinding, ...]:
     """The disks on which programs can no longer write: FULL bytes or less are free."""
     return tuple(
         HealthFinding(Ailment.DISK, f"{_mib(disk.free)} free of {_mib(disk.size)} in {disk.path[:100]}")
-        for disk in health.disks
+        for disk in disks
         if disk.free < FULL
     )
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from backend.domain.machines.desktop_end import DesktopEnd
 from backend.domain.machines.egress_rules import EgressRules
-from backend.domain.machines.health import DesktopHealth
+from backend.domain.machines.health import DesktopHealth, DiskRoom
 from backend.domain.machines.image_offers import ImageOffer
 from backend.domain.machines.slots import DesktopNeeds, SlotRef
 from backend.domain.model.run import ScreenSize
@@ -77,6 +77,10 @@ class Desktop(Protocol):
 
     def health(self) -> DesktopHealth:
         """The facts that the health check judges. Safe to call at any time, costs some milliseconds."""
+        ...
+
+    def disks(self) -> Sequence[DiskRoom]:
+        """Free space where programs write. Safe to call at any time, also where thousands of processes run."""
         ...
 
     def frame(self, *, quality: int = 85) -> Frame:

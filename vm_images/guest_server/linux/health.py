@@ -138,10 +138,13 @@ class LinuxHealth:
     def limits_reached(self) -> Mapping[str, int]:
         return limits_reached()
 
+    def disks(self) -> Sequence[Disk]:
+        return disks(self._home, self._temporary)
+
     def facts(self) -> HealthFacts:
         processes = list(running())
         return HealthFacts(
-            disks=disks(self._home, self._temporary),
+            disks=self.disks(),
             memory_free=free_memory(),
             # X11 has no scale: a program's pixel is a screen pixel.
             scale=1.0,

@@ -195,12 +195,15 @@ class WindowsHealth:
     def limits_reached(self) -> Mapping[str, int]:
         return {}
 
+    def disks(self) -> Sequence[Disk]:
+        return disks(self._home, self._temporary)
+
     def facts(self) -> HealthFacts:
         if not self._is_settled:
             raise GuestError("failed", "the desktop was never said to be settled")
         rows = self._sources.processes()
         return HealthFacts(
-            disks=disks(self._home, self._temporary),
+            disks=self.disks(),
             memory_free=self._sources.memory_free(),
             scale=self._sources.scale(),
             locked=cover(self._sources.input_desktop(), self._desktop),

@@ -100,6 +100,12 @@ class TestLinuxHealth:
         health.settled()
         assert health.facts().processes == []
 
+    def test_disks_are_read_without_a_look_at_processes(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """An agent may have started thousands, and then nobody would learn whether its disk is full."""
+        monkeypatch.setattr(linux_health, "running", lambda: pytest.fail("processes were looked at"))
+        health = linux_health.LinuxHealth(tmp_path, client=nullcontext())  # type: ignore[arg-type]
+        assert health.disks()[0].path == str(tmp_path)
+
 
 class TestLimitsReached:
     def test_of_the_group_and_those_above_it(self, tmp_path: Path) -> None:
