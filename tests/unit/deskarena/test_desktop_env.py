@@ -81,7 +81,7 @@ class TestOrder:
             env.evaluate()
         with pytest.raises(ValueError, match="task_config"):
             env.reset()
-        with pytest.raises(RuntimeError, match=r"reset\(\) comes first"):
+        with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
             env.controller.run_bash_script("ls")
 
     @pytest.mark.parametrize("config", ["say-hello", 5, {}, [{"id": "a"}], {"id": None}, {"config": []}])

@@ -193,7 +193,7 @@ class TestCheckedImage:
         config = RunConfig(agent="noop", provider="vm", desktop_image="debian")
         with pytest.raises(Invalid) as caught:
             checked_config(with_images(LINUX), config)
-        assert (caught.value.path, caught.value.hint) == ("screen", "It shows 1280x800.")
+        assert (caught.value.path, caught.value.hint) == ("screen", "It supports 1280x800.")
 
 
 class TestCheckedConfig:
