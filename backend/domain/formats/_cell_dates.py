@@ -16,8 +16,6 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 _DAY, _NOON = 86_400, 12
 _LEAP_1900 = 60
 _UNITS = {"h": 3600, "m": 60, "s": 1}
-_LAST = 2_958_465
-"""9999-12-31."""
 
 
 def iso_text(value: float, *, epoch_1904: bool) -> str:
@@ -57,10 +55,14 @@ def date_text(value: float, code: str, *, epoch_1904: bool) -> str:
 
 
 def _moment(value: float, *, epoch_1904: bool, digits: int) -> datetime | None:
-    if not 0 <= value <= _LAST:
+    """None before the first day and after the year 9999."""
+    if value < 0:
         return None
     first = datetime(1904, 1, 1) if epoch_1904 else datetime(1899, 12, 31 if value < _LEAP_1900 else 30)  # noqa: DTZ001 - cells have no zone.
-    return first + timedelta(seconds=round(value * _DAY, digits))
+    try:
+        return first + timedelta(seconds=round(value * _DAY, digits))
+    except OverflowError:
+        return None
 
 
 def _is_minute(units: list[str], at: int) -> bool:

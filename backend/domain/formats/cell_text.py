@@ -4,6 +4,7 @@ Source: ECMA-376 part 1, 18.8.31. Blanks as wide as a character are blanks, fill
 """
 
 import re
+import sys
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -18,10 +19,12 @@ _TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 _SECTION = re.compile(r'(?:"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]|[^;"])*', re.DOTALL)
-_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?[\d.]+)\]")
+_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\]")
 _LOCAL = {"mm-dd-yy": "m/d/yyyy", "m/d/yy h:mm": "m/d/yyyy h:mm"}
 """Built-in formats that follow the system's settings."""
 _WIDTH, _LEAST_WHOLE, _SMALLEST = 11, 1e11, 1e-9
+_LONGEST_FORMAT = 255
+"""Excel's limit. A longer format changes nothing of what is shown."""
 _EXACT = Context(prec=1000)
 """Enough for any number and format."""
 _DEFAULT = "General"
@@ -33,13 +36,16 @@ def cell_texts(value: Value, code: str, *, epoch_1904: bool = False) -> list[str
     """The text that a cell shows, first; then that of its stored value, a date by ISO 8601, if it differs."""
     if value is None:
         return []
+    code = code if len(code) <= _LONGEST_FORMAT else _DEFAULT
     if isinstance(value, bool):
         return ["TRUE" if value else "FALSE"]
     if isinstance(value, str):
         sections = _sections(code)
         text_section = sections[3] if len(sections) > 3 else code if "@" in code and len(sections) == 1 else ""  # noqa: PLR2004 - the fourth.
         return list(dict.fromkeys([_with_text(value, text_section) if text_section else str(value), str(value)]))
-    stored = str(int(value)) if isinstance(value, int) or value.is_integer() else str(value)
+    stored = str(value) if isinstance(value, int) or not value.is_integer() else str(int(value))
+    if not abs(value) <= sys.float_info.max:  # Files may hold such numbers, which no spreadsheet has.
+        return [stored]
     codes = [code, _LOCAL[code]] if code in _LOCAL else [code]
     texts = [_format_number(value, one, epoch_1904=epoch_1904) for one in codes]
     if is_date_format(code):
@@ -52,6 +58,8 @@ def canonical_format(code: str) -> str:
 
     LibreOffice writes `yyyy-mm-dd` as `yyyy\-mm\-dd`, Excel `$0` as `"$"0` or `[$$-409]0`.
     """
+    if len(code) > _LONGEST_FORMAT:
+        return code
     sections = ["".join(map(_canonical, _tokens(section))) for section in _sections(_LOCAL.get(code, code))]
     if len(sections) > 1 and sections[-1] == "@":
         sections.pop()
@@ -216,7 +224,7 @@ def _fraction_text(value: float, tokens: list[Token]) -> str:
     fixed = below.strip()
     exact = Fraction(repr(float(value)))
     whole = int(exact) if " " in before.strip() else 0
-    if fixed.isdigit() and int(fixed):
+    if fixed.isascii() and fixed.isdigit() and int(fixed):
         top, bottom = round((exact - whole) * int(fixed)), int(fixed)
     else:
         top, bottom = (exact - whole).limit_denominator(10 ** min(9, max(1, len(fixed))) - 1).as_integer_ratio()

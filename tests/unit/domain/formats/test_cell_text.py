@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openpyxl import Workbook  # type: ignore[import-untyped]
 
 from backend.domain.formats.any_text import read_any_text, read_cell
-from backend.domain.formats.cell_text import cell_texts
+from backend.domain.formats.cell_text import canonical_format, cell_texts
 
 SHOWN: list[tuple[Any, str, str]] = [
     (0.25, "0%", "25%"),
@@ -114,3 +116,36 @@ def test_cells_of_a_file(tmp_path: Path) -> None:
     book.save(path)
     assert read_any_text(path) == ("25%\n0.25\n1,234.50\n1234.5\nmilk\nTRUE", "")
     assert read_cell(path, "Sheet", "A2") == ("1,234.50\n1234.5", "")
+
+
+class TestStrangeFormats:
+    """Files may hold formats and numbers that no spreadsheet writes; a metric gives a verdict on them."""
+
+    @pytest.mark.parametrize(
+        ("value", "code", "shown"),
+        [
+            (1.5, "[>1.2.3]0;0.0", "2"),
+            (1.5, "[>.]0;0.0", "2"),
+            (1.5, "0." + "0" * 1500, "1.5"),
+            (1e300, "0" + "%" * 500, "1E+300"),
+            (1.5, "# ?/" + "9" * 5000, "1.5"),
+            (1.5, "# ?/²", "1 1/2"),
+            (float("inf"), "General", "inf"),
+            (float("nan"), "0.00", "nan"),
+            (10**400, "0", str(10**400)),
+            (2_958_465, "yyyy", "9999"),
+            (2_958_466, "yyyy", "########"),
+            (-1, "yyyy", "########"),
+        ],
+    )
+    def test_value_is_shown(self, value: float, code: str, shown: str) -> None:
+        assert cell_texts(value, code)[0] == shown
+
+    @given(
+        st.text('0#?.,%/@*_\\"[]<>=-+E;ymdhsaMPG² ¹$1234General', max_size=300),
+        st.one_of(st.floats(), st.integers(), st.booleans(), st.text(max_size=9)),
+        st.booleans(),
+    )
+    def test_nothing_raises(self, code: str, value: float | str, epoch_1904: bool) -> None:  # noqa: FBT001 - drawn.
+        assert all(isinstance(text, str) for text in cell_texts(value, code, epoch_1904=epoch_1904))
+        assert isinstance(canonical_format(code), str)
